@@ -84,10 +84,12 @@ package struct AdminHandler: HTTPHandler {
         }
     }
 
-    package func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+    package func refusal(
+        of problem: HTTPProblem, in head: HTTPRequestHead?, from peer: HTTPPeer, on loop: LoopContext
+    ) -> HTTPResponse {
         refusals.response(
             to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
-            id: requestIDs.next(for: peer, on: loop))
+            id: requestIDs.next(for: peer, tracedBy: head?.fields, on: loop))
     }
 
     // MARK: Admission

@@ -14,13 +14,13 @@ package struct StatusSource: Sendable {
         package let listeners: @Sendable () -> [StatusReport.Listener]
         package let certificates: @Sendable () -> [ServedCertificate]
         package let trust: @Sendable () -> ClockTrust
-        package let preflights: RefusedPreflights
+        package let preflights: @Sendable () -> [StatusReport.Preflight]
 
         package init(
             node: String, memory: ServerResources, nodes: @escaping @Sendable () -> [StatusReport.Node],
             listeners: @escaping @Sendable () -> [StatusReport.Listener],
             certificates: @escaping @Sendable () -> [ServedCertificate], trust: @escaping @Sendable () -> ClockTrust,
-            preflights: RefusedPreflights = RefusedPreflights()
+            preflights: @escaping @Sendable () -> [StatusReport.Preflight] = { [] }
         ) {
             self.node = node
             self.memory = memory
@@ -65,6 +65,6 @@ package struct StatusSource: Sendable {
                 state: trust.standing.rawValue, databaseOffset: trust.databaseOffset.map { Double($0) / 1e9 },
                 step: Double(trust.wallOffset) / 1e9),
             memory: .init(charged: budget.chargedSize, budget: budget.size, resident: ProcessMetrics.residentSize),
-            listeners: parts.listeners(), preflights: parts.preflights.entries)
+            listeners: parts.listeners(), preflights: parts.preflights())
     }
 }

@@ -93,11 +93,19 @@ package struct CORSPolicy: Equatable, Sendable {
         guard let names = fields.bytes(of: "Access-Control-Request-Headers"),
             names.count <= RefusedPreflight.listSizeMaximum
         else { return nil }
+        var seen: Set = ["*"]  // Browsers send no such name, and it could not be configured.
         let refused = names.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
             .filter { $0.count <= RefusedPreflight.nameSizeMaximum && $0.span.areTokenCharacters(0..<$0.count) }
-            .map { String(decoding: $0, as: UTF8.self).lowercased() }.filter { !allFields.contains($0) }
+            .map { String(decoding: $0, as: UTF8.self).lowercased() }
+            .filter { !allFields.contains($0) && seen.insert($0).inserted }
         guard !refused.isEmpty else { return nil }
         return RefusedPreflight(origin: origin, fields: Array(refused.prefix(RefusedPreflight.nameCountMaximum)))
+    }
+
+    /// Whether pages of an origin may send a field, whose name is in lower case. An empty name stands for no field.
+    package func allows(_ field: String, from origin: String) -> Bool {
+        if case .listed(let origins) = origins, !origins.contains(origin) { return false }
+        return field.isEmpty || allFields.contains(field)
     }
 
     /// Adds the fields for an origin. Returns whether the page may read the answer.

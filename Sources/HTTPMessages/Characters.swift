@@ -1,6 +1,6 @@
 extension UInt8 {
     /// `tchar` of RFC 9110 section 5.6.2: letters, digits and ``!#$%&'*+-.^_`|~``.
-    var isTokenCharacter: Bool {
+    package var isTokenCharacter: Bool {
         // One bit per code below 128, least significant first.
         let bits: UInt64 = self < 64 ? 0x03ff_6cfa_0000_0000 : self < 128 ? 0x57ff_ffff_c7ff_fffe : 0
         return bits >> UInt64(self & 63) & 1 == 1

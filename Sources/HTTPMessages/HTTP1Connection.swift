@@ -33,7 +33,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case sendContinue
         /// Pass this request to the handler, then call `respond`. Do not read meanwhile.
         case dispatch(HTTPRequestMessage)
-        /// Make the answer to this problem, then call `respond`. Drop further input.
+        /// Make the answer to this problem, then call `respond`. Drop further input. `takeRefusedHead` has the head.
         case refuse(HTTPProblem)
         /// Close without writing anything.
         case close
@@ -79,6 +79,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     private var state = State.waiting
     private var body = ArrivingBody()
     private var early = EarlyInput()
+    private var refusedHead: HTTPRequestHead?
     private var requestCount = 0
     /// Whether the client of the last request knows chunks.
     private var knowsChunks = true
@@ -170,9 +171,8 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     /// Notes that the deadline of the present phase has passed.
     package mutating func deadlinePassed() -> Action {
         switch state {
-        case .head(let parser) where parser.hasBegun: return refuse(.headTimeout, isHead: false)
-        case .sizedBody(let head, _), .chunkedBody(let head, _):
-            return refuse(.bodyTimeout, isHead: head.method == .head)
+        case .head(let parser) where parser.hasBegun: return refuse(.headTimeout)
+        case .sizedBody, .chunkedBody: return refuse(.bodyTimeout)
         case .answering: return .read
         case .waiting, .head, .writing, .closed:
             state = .closed
@@ -183,7 +183,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     /// Refuses the request that is arriving, because there is no memory for it. Returns nil if no request is arriving.
     package mutating func refuseForMemory() -> Action? {
         switch state {
-        case .head, .sizedBody, .chunkedBody: refuse(.overloaded, isHead: isHeadRequest)
+        case .head, .sizedBody, .chunkedBody: refuse(.overloaded)
         case .waiting, .answering, .writing, .closed: nil
         }
     }
@@ -244,11 +244,12 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     package mutating func takeUndecidedHead() -> HTTPRequestHead? {
         guard body.isUndecided else { return nil }
         body.isUndecided = false
-        switch state {
-        case .sizedBody(let head, _), .chunkedBody(let head, _): return head
-        case .waiting, .head, .answering, .writing, .closed: return nil
-        }
+        return arrivedHead
     }
+
+    /// Returns the head of the request that an action `refuse` is about, once. Nil if the head is not complete or not
+    /// well formed.
+    package mutating func takeRefusedHead() -> HTTPRequestHead? { refusedHead.take() }
 
     /// Drops the body that is arriving, because the answer does not depend on it. It is still read, and the request is
     /// dispatched without it.
@@ -261,7 +262,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
 
     /// Refuses the request whose body is arriving. The owner then calls `respond`. The rest of the input is dropped.
     package mutating func refuseBody() {
-        endReading(isHead: isHeadRequest)
+        endReading()
     }
 
     // MARK: Reading
@@ -273,7 +274,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
             let action = try advance(bytes, &position)
             return (action, position)
         } catch {
-            return (refuse(error, isHead: isHeadRequest), bytes.count)
+            return (refuse(error), bytes.count)
         }
     }
 
@@ -302,6 +303,11 @@ package struct HTTP1Connection: ~Copyable, Sendable {
             return .read
         }
         position = size
+        if let problem = head.problem {
+            // The refusal takes the head from the state.
+            state = .sizedBody(head, remaining: 0)
+            throw problem
+        }
         let hasBodyBytes = size < bytes.count
         switch head.transfer.framing {
         case .none:
@@ -390,22 +396,25 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         return .dispatch(message)
     }
 
-    private mutating func refuse(_ problem: HTTPProblem, isHead: Bool) -> Action {
-        endReading(isHead: isHead)
+    private mutating func refuse(_ problem: HTTPProblem) -> Action {
+        refusedHead = arrivedHead
+        endReading()
         return .refuse(problem)
     }
 
-    private mutating func endReading(isHead: Bool) {
+    private mutating func endReading() {
+        let isHead = arrivedHead?.method == .head
         body = ArrivingBody()
         early = EarlyInput()
         isDraining = true
         state = .answering(.linger, HTTPResponsePlan(omitsBody: isHead, connection: .close))
     }
 
-    private var isHeadRequest: Bool {
+    /// The head of the request whose body is arriving.
+    private var arrivedHead: HTTPRequestHead? {
         switch state {
-        case .sizedBody(let head, _), .chunkedBody(let head, _): head.method == .head
-        case .waiting, .head, .answering, .writing, .closed: false
+        case .sizedBody(let head, _), .chunkedBody(let head, _): head
+        case .waiting, .head, .answering, .writing, .closed: nil
         }
     }
 }

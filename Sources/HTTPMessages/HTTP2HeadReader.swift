@@ -11,6 +11,7 @@ package struct HTTP2HeadReader: Sendable {
     private var entries: [HTTPFields.Entry] = []
     private var size = 0
     private var blockSize = HTTP2BlockSize()
+    /// Why the fields are not read further.
     private var problem: HTTPProblem?
 
     /// Whether the method is HEAD. It is also set if the request is refused.
@@ -24,6 +25,7 @@ package struct HTTP2HeadReader: Sendable {
     private var contentLength: Int?
     private var cookies: [Range<Int>] = []
     private var expectation: Expectation?
+    private var hasContentCoding = false
 
     private enum Expectation { case continue100, other }
 
@@ -64,7 +66,8 @@ package struct HTTP2HeadReader: Sendable {
         let fields = try makeFields(bytes)
         return HTTPRequestHead(
             method: knownMethod, target: target, version: .http2, fields: fields,
-            transfer: HTTPTransfer(framing: framing, expectsContinue: try judgeExpectation(framing)))
+            transfer: HTTPTransfer(framing: framing, expectsContinue: expectation == .continue100 && framing != .none),
+            problem: refusal)
     }
 
     // MARK: Fields
@@ -146,7 +149,7 @@ package struct HTTP2HeadReader: Sendable {
             guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
             contentLength = try HTTPFieldSummary.readLength(storage.span, value)
         case 16 where name.matches("content-encoding".utf8, in: whole):
-            try HTTPFieldSummary.checkContentCoding(storage.span, value)
+            if !HTTPFieldSummary.isNoCoding(storage.span, value) { hasContentCoding = true }
         case 7 where name.matches("upgrade".utf8, in: whole),
             10 where name.matches("connection".utf8, in: whole) || name.matches("keep-alive".utf8, in: whole),
             16 where name.matches("proxy-connection".utf8, in: whole),
@@ -170,12 +173,9 @@ package struct HTTP2HeadReader: Sendable {
         return length > 0 ? .length(length) : .none
     }
 
-    private func judgeExpectation(_ framing: HTTPBodyFraming) throws(HTTPProblem) -> Bool {
-        switch expectation {
-        case nil: return false
-        case .other: throw .expectationFailed
-        case .continue100: return framing != .none
-        }
+    /// Why a request whose head is well formed is refused.
+    private var refusal: HTTPProblem? {
+        hasContentCoding ? .contentCodingNotSupported : expectation == .other ? .expectationFailed : nil
     }
 
     /// Makes the fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3

@@ -7,6 +7,7 @@ struct HTTPFieldSummary: Sendable {
     private var asksToClose = false
     private var asksToKeepAlive = false
     private var expectation: Expectation?
+    private var hasContentCoding = false
 
     private enum TransferCoding { case chunked, unknown }
     private enum Expectation { case continue100, other }
@@ -19,7 +20,7 @@ struct HTTPFieldSummary: Sendable {
         case 10 where bytes.matchesIgnoringCase("connection".utf8, in: name): noteConnection(bytes, value)
         case 14 where bytes.matchesIgnoringCase("content-length".utf8, in: name): try noteLength(bytes, value)
         case 16 where bytes.matchesIgnoringCase("content-encoding".utf8, in: name):
-            try Self.checkContentCoding(bytes, value)
+            if !Self.isNoCoding(bytes, value) { hasContentCoding = true }
         case 17 where bytes.matchesIgnoringCase("transfer-encoding".utf8, in: name): try noteCoding(bytes, value)
         default: break
         }
@@ -33,10 +34,11 @@ struct HTTPFieldSummary: Sendable {
         let framing = try judgeFraming(line.version)
         let transfer = HTTPTransfer(
             framing: framing, keepsAlive: !asksToClose && (line.version == .http11 || asksToKeepAlive),
-            expectsContinue: try judgeExpectation(line.version, framing))
+            // The expectation is ignored in HTTP/1.0 and without a body (RFC 9110 section 10.1.1).
+            expectsContinue: expectation == .continue100 && line.version == .http11 && framing != .none)
         return HTTPRequestHead(
             method: line.method, target: line.target, version: line.version,
-            fields: HTTPFields(storage: bytes.copy(0..<size), entries: entries), transfer: transfer)
+            fields: HTTPFields(storage: bytes.copy(0..<size), entries: entries), transfer: transfer, problem: refusal)
     }
 
     // MARK: Host
@@ -143,6 +145,7 @@ struct HTTPFieldSummary: Sendable {
         transferCoding = .unknown
     }
 
+    /// The framing of a request with an unknown coding does not matter: it is refused.
     private func judgeFraming(_ version: HTTPVersion) throws(HTTPProblem) -> HTTPBodyFraming {
         guard hasTransferEncoding else {
             guard let contentLength, contentLength > 0 else { return .none }
@@ -150,17 +153,15 @@ struct HTTPFieldSummary: Sendable {
         }
         guard contentLength == nil else { throw .malformed(.contentLengthWithTransferEncoding) }
         guard version == .http11 else { throw .malformed(.transferEncodingInVersion10) }
-        guard transferCoding == .chunked else { throw .transferCodingNotImplemented }
-        return .chunked
+        return transferCoding == .chunked ? .chunked : .none
     }
 
-    /// Refuses a coding of the body, which no route decodes: a small compressed body could expand to a very large one.
+    /// Whether a value of `Content-Encoding` names no coding. `identity` is none, and some clients send it (RFC 9110
+    /// section 8.4.1).
     ///
-    /// `identity` is no coding, and some clients send it (RFC 9110 section 8.4.1).
-    static func checkContentCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
-        guard value.isEmpty || bytes.matchesIgnoringCase("identity".utf8, in: value) else {
-            throw .contentCodingNotSupported
-        }
+    /// No route decodes a body: a small compressed one could expand to a very large one.
+    static func isNoCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Bool {
+        value.isEmpty || bytes.matchesIgnoringCase("identity".utf8, in: value)
     }
 
     // MARK: Connection and Expect
@@ -182,14 +183,11 @@ struct HTTPFieldSummary: Sendable {
         expectation = isContinue && expectation != .other ? .continue100 : .other
     }
 
-    /// Returns whether the client expects `100-continue`. The expectation is ignored in HTTP/1.0 and without a body
-    /// (RFC 9110 section 10.1.1).
-    private func judgeExpectation(_ version: HTTPVersion, _ framing: HTTPBodyFraming) throws(HTTPProblem) -> Bool {
-        switch expectation {
-        case .none: return false
-        case .other: throw .expectationFailed
-        case .continue100: return version == .http11 && framing != .none
-        }
+    /// Why a request whose head is well formed is refused.
+    private var refusal: HTTPProblem? {
+        if hasContentCoding { return .contentCodingNotSupported }
+        if hasTransferEncoding && transferCoding == .unknown { return .transferCodingNotImplemented }
+        return expectation == .other ? .expectationFailed : nil
     }
 }
 

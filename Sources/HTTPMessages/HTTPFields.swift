@@ -138,6 +138,11 @@ package struct HTTPFields: Sendable {
         entries.count { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }
     }
 
+    /// The names and values of all fields in their order, without copies.
+    package var allBytes: some Sequence<(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)> {
+        entries.lazy.map { (name: storage[$0.name], value: storage[$0.value]) }
+    }
+
     private func firstEntry(_ name: String) -> Entry? {
         entries.first { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }
     }

@@ -8,17 +8,20 @@ package struct HTTPRequestHead: Equatable, Sendable {
     package let fields: HTTPFields
     /// The facts about the body and the connection.
     package let transfer: HTTPTransfer
+    /// Why the request is refused, although its head is well formed; nil if it is served.
+    package let problem: HTTPProblem?
 
     /// Makes a head from its parts. The parsers use it, and tests of handlers.
     package init(
         method: HTTPMethod, target: HTTPTarget, version: HTTPVersion = .http11, fields: HTTPFields = HTTPFields(),
-        transfer: HTTPTransfer = HTTPTransfer()
+        transfer: HTTPTransfer = HTTPTransfer(), problem: HTTPProblem? = nil
     ) {
         self.method = method
         self.target = target
         self.version = version
         self.fields = fields
         self.transfer = transfer
+        self.problem = target.hasTooManyParameters ? .tooManyParameters : problem
     }
 
     /// The memory that the head occupies, in bytes.
@@ -50,14 +53,19 @@ package struct HTTPTarget: Hashable, Sendable {
     package let path: String
     /// The part after the first `?`, which may be empty; nil if there is no `?`.
     package let query: String?
-    /// The decoded parameters of the query. They are read once, here.
+    /// The decoded parameters of the query, or none if it has too many. They are read once, here.
     package let parameters: QueryPairs
+    /// Whether the query has more parameters than `QueryPairs.countMaximum`.
+    let hasTooManyParameters: Bool
 
     /// Makes a target from its parts.
     package init(path: String, query: String? = nil) {
         self.path = path
         self.query = query
-        parameters = QueryPairs(query)
+        // The parameters are counted before they are read.
+        let count = 1 + (query?.utf8.count { $0 == UInt8(ascii: "&") } ?? 0)
+        hasTooManyParameters = count > QueryPairs.countMaximum
+        parameters = QueryPairs(hasTooManyParameters ? nil : query)
     }
 
     /// The path and the query as they were received. The scheme and the authority of an absolute target are left out.

@@ -54,7 +54,7 @@ struct HTTPRequestLine: Sendable {
                 bytes[authorityEnd] != UInt8(ascii: "?")
             { authorityEnd += 1 }
             guard authorityEnd > authorityStart else { throw .malformed(.target) }
-            let target = try splitTarget(bytes, authorityEnd..<range.upperBound)
+            let target = splitTarget(bytes, authorityEnd..<range.upperBound)
             let path = target.path.isEmpty ? (isOptions && target.query == nil ? "*" : "/") : target.path
             let authority = HTTPAuthority(range: authorityStart..<authorityEnd, isSecure: scheme == "https://")
             return (HTTPTarget(path: path, query: target.query), authority)
@@ -67,19 +67,16 @@ struct HTTPRequestLine: Sendable {
         _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
     ) throws(HTTPProblem) -> HTTPTarget? {
         for position in range where bytes[position].isForbiddenInTarget { throw .malformed(.target) }
-        if bytes[range.lowerBound] == UInt8(ascii: "/") { return try splitTarget(bytes, range) }
+        if bytes[range.lowerBound] == UInt8(ascii: "/") { return splitTarget(bytes, range) }
         if isOptions && bytes.matches("*".utf8, in: range) { return HTTPTarget(path: "*") }
         return nil
     }
 
-    /// Splits a target at its query. The number of parameters is checked before they are read.
-    private static func splitTarget(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPTarget {
+    /// Splits a target at its query.
+    private static func splitTarget(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HTTPTarget {
         guard let mark = bytes.firstPosition(of: UInt8(ascii: "?"), in: range) else {
             return HTTPTarget(path: bytes.text(range))
         }
-        var count = 1
-        for position in mark..<range.upperBound where bytes[position] == UInt8(ascii: "&") { count += 1 }
-        guard count <= QueryPairs.countMaximum else { throw .tooManyParameters }
         return HTTPTarget(
             path: bytes.text(range.lowerBound..<mark), query: bytes.text(mark + 1..<range.upperBound))
     }

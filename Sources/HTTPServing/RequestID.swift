@@ -82,9 +82,11 @@ package struct RequestIDs: Sendable {
         RequestID(loop.value(of: sources).take(), of: request.peer, tracedBy: request.fields)
     }
 
-    /// The id of input on this loop that did not become a request. It came from `peer`.
-    package func next(for peer: HTTPPeer? = nil, on loop: LoopContext) -> RequestID {
-        RequestID(loop.value(of: sources).take(), of: peer)
+    /// The id of input on this loop that did not become a request. It came from `peer`, with these header fields.
+    package func next(
+        for peer: HTTPPeer? = nil, tracedBy fields: HTTPFields? = nil, on loop: LoopContext
+    ) -> RequestID {
+        RequestID(loop.value(of: sources).take(), of: peer, tracedBy: fields)
     }
 }
 

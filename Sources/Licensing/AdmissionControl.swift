@@ -262,7 +262,7 @@ package final class AdmissionControl {
         of error: LicenseError, presenting carriers: TokenCarriers, from origin: RequestOrigin,
         under rules: LicenseRules, now: Int64
     ) -> RefusalFacts {
-        var facts = RefusalFacts(origin, rules, pseudonyms)
+        var facts = facts(from: origin, under: rules)
         facts.add(CheckedValues(error, from: origin, carriers, under: rules))
         // An address that asks too often is refused before anything of the request is looked at.
         if case .rateLimited(.address, _) = error { return facts }
@@ -281,6 +281,11 @@ package final class AdmissionControl {
             facts.add(diagnosis.values)
         }
         return facts
+    }
+
+    /// Where a request came from, and the player's own names.
+    package func facts(from origin: RequestOrigin, under rules: LicenseRules) -> RefusalFacts {
+        RefusalFacts(origin, rules, pseudonyms)
     }
 
     /// The claims of a token that was verified before.

@@ -10,6 +10,7 @@ enum JSONRequests {
         do throws(JSONError) {
             node = try JSONReader.parse(text, limits: limits)
         } catch {
+            if case .duplicateMember = error { throw .repeatedMember }
             throw .invalidJSON
         }
         if let elements = node.array { return try keyArray(elements) }

@@ -25,6 +25,8 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
     case multipartWithoutSPC
     /// JSON that is not well formed.
     case invalidJSON
+    /// JSON in which an object has two members of one name.
+    case repeatedMember
     /// JSON without a member that has an SPC.
     case jsonWithoutSPC
     /// SPCs under more than one name or in more than one part.
@@ -54,6 +56,7 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
         case .formWithoutSPC: "a form without a value named spc"
         case .multipartWithoutSPC: "a multipart body without a complete part named spc"
         case .invalidJSON: "JSON that is not well formed"
+        case .repeatedMember: "JSON in which an object has a member twice"
         case .jsonWithoutSPC: "JSON without a member that has an SPC"
         case .ambiguous: "a request that names its SPC twice"
         case .ambiguousToken: "a request with more than one token"
@@ -79,6 +82,7 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
         case .formWithoutSPC: "Name the value spc: spc=<Base64 of the SPC>."
         case .multipartWithoutSPC: "Name the part spc, and end the body with the last boundary."
         case .invalidJSON: "Send an object such as {\"spc\": \"<Base64 of the SPC>\"}."
+        case .repeatedMember: "Give each member of an object once."
         case .jsonWithoutSPC: "Send an object such as {\"spc\": \"<Base64 of the SPC>\"}."
         case .ambiguous: "Send the SPC once."
         case .ambiguousToken: "Send one token."

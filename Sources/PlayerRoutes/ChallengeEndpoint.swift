@@ -28,14 +28,15 @@ package struct ChallengeEndpoint: Sendable {
         _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         let now = clock.wallTime.seconds
+        let origin = request.origin(countryField: rules.entitlement.countryField)
         do throws(LicenseError) {
             let sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
-                presenting: request.tokenCarriers,
-                from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now, id: id.text)
+                presenting: request.tokenCarriers, from: origin, under: rules, now: now, id: id.text)
             return .later { loop in await issue(to: sender, now: now, id, on: loop) }
         } catch {
-            let facts = pipelines.facts(of: error, in: request, under: rules, now: now, on: loop)
-            return .now(refuse(Problem(for: error), because: error.cause, id, facts))
+            let (problem, facts) = pipelines.refusal(
+                of: error, in: request, from: origin, under: rules, now: now, on: loop)
+            return .now(refuse(problem, because: error.cause, id, facts))
         }
     }
 

@@ -1,12 +1,13 @@
 import ByteCoding
 import ContentKeys
 package import Entitlements
-package import EventLoops
+import EventLoops
 import HTTPMessages
 package import HTTPServing
-package import Licensing
+import Licensing
 import POSIXSockets
-package import Records
+import Records
+import RouteKit
 
 extension HTTPRequest {
     /// The places of the request in which tokens are looked for: header fields and query.
@@ -24,8 +25,9 @@ extension HTTPRequest {
     /// The player's own names for its session and the content, as CMCD has them (CTA-5004). Both are keys of
     /// `CMCD-Session`, but some players send all keys in one header.
     private var playerMark: PlayerMark? {
-        let headers = fields.allBytes(of: "CMCD-Session") + fields.allBytes(of: "CMCD-Request")
-        let values = headers.map { Array($0) } + parameters.values("CMCD")
+        let values =
+            fields.allBytes(of: "CMCD-Session") + fields.allBytes(of: "CMCD-Request")
+            + parameters.values("CMCD").map { $0[...] }
         return values.isEmpty ? nil : PlayerMark(values)
     }
 
@@ -49,15 +51,20 @@ extension HTTPRequest {
 }
 
 extension LicensePipelines {
-    /// What is known of a request that was refused before its admission. `now` is in seconds since 1970.
-    package func facts(
-        of error: LicenseError, in request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
-        now: Int64, on loop: LoopContext
-    ) -> RefusalFacts {
+    /// The problem of a request that was refused before its admission, with the details that its head shows, and what
+    /// is known of the request. `now` is in seconds since 1970.
+    func refusal(
+        of error: LicenseError, in request: HTTPRequest, from origin: RequestOrigin, _ carriers: TokenCarriers? = nil,
+        under rules: LicenseRules, now: Int64, on loop: LoopContext
+    ) -> (problem: Problem, facts: RefusalFacts) {
+        let carriers = carriers ?? request.tokenCarriers
+        var problem = Problem(for: error)
+        var facts = RefusalFacts()
+        facts[.found] = problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
         // Without a pipeline no request is served, and the cause says so.
-        guard let control = try? pipeline(on: loop).admissionControl else { return RefusalFacts() }
-        return control.facts(
-            of: error, presenting: carriers ?? request.tokenCarriers,
-            from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now)
+        if let control = try? pipeline(on: loop).admissionControl {
+            facts.add(control.facts(of: error, presenting: carriers, from: origin, under: rules, now: now))
+        }
+        return (problem, facts)
     }
 }

@@ -44,8 +44,8 @@ package struct LicenseEndpoint: Sendable {
         let pipeline: LicensePipeline
         let rules: LicenseRules
         let wish: LicenseWish
-        /// The hints outside the body.
-        let assetHints: [AssetHint]
+        let address: LicenseAddress
+        let origin: RequestOrigin
         let id: RequestID
         let start: MonotonicTime
 
@@ -63,7 +63,7 @@ package struct LicenseEndpoint: Sendable {
         do throws(LicenseRefusal) {
             context = try self.context(of: request, at: address, under: rules, id: id, on: loop)
         } catch {
-            return .now(refuse(error.problem, because: error.cause, id: id, form: .unread))
+            return .now(refuse(error.problem, because: error.cause, id: id, form: .unread, facts: error.facts))
         }
         var carriers = request.tokenCarriers
         let pending = pendingSignatures(of: request, &carriers, in: context)
@@ -81,6 +81,7 @@ package struct LicenseEndpoint: Sendable {
     private struct LicenseRefusal: Error {
         let problem: Problem
         let cause: RefusalCause
+        var facts = RefusalFacts()
     }
 
     private func context(
@@ -90,18 +91,19 @@ package struct LicenseEndpoint: Sendable {
         let pipeline = try wrap(
             { (error: LicenseError) in LicenseRefusal(problem: Problem(for: error), cause: error.cause) },
             try pipelines.pipeline(on: loop))
+        let origin = request.origin(countryField: rules.entitlement.countryField)
         let wish = try wrap(
             { (fault: LicenseWish.Fault) in
                 LicenseRefusal(
                     problem: Problem(for: fault),
-                    cause: RefusalCause("the query's \(fault.parameter.rawValue) is not readable"))
+                    cause: RefusalCause("the query's \(fault.parameter.rawValue) is not readable"),
+                    facts: pipeline.admissionControl.facts(from: origin, under: rules))
             },
             try LicenseWish(
                 query: request.parameters, fields: request.fields, standard: address.answer,
                 followsAccept: address.followsAccept))
         return Context(
-            pipeline: pipeline, rules: rules, wish: wish, assetHints: request.assetHints(at: address), id: id,
-            start: loop.now)
+            pipeline: pipeline, rules: rules, wish: wish, address: address, origin: origin, id: id, start: loop.now)
     }
 
     /// The signatures to check ahead. A request without a body is refused anyway, and its refusal must not wait.
@@ -118,7 +120,7 @@ package struct LicenseEndpoint: Sendable {
         checked request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, on loop: LoopContext
     ) -> HTTPAnswer {
         PlayerMessageReader.looksLikeSPC(request.body[...])
-            ? answer(raw: request, carriers, in: context) : answer(request, carriers, in: context, on: loop)
+            ? answer(raw: request, carriers, in: context, on: loop) : answer(request, carriers, in: context, on: loop)
     }
 
     /// Whether the head of the request is enough to refuse it. `answer` then gives the refusal.
@@ -140,20 +142,22 @@ package struct LicenseEndpoint: Sendable {
     // MARK: One SPC
 
     /// Answers a request whose body is the bytes of an SPC, as most players send it. The body is not decoded or copied.
-    private func answer(raw request: HTTPRequest, _ carriers: TokenCarriers, in context: Context) -> HTTPAnswer {
-        let rules = context.rules
+    private func answer(
+        raw request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, on loop: LoopContext
+    ) -> HTTPAnswer {
         do throws(LicenseError) {
+            let sender = try context.control.admitSender(
+                presenting: carriers, from: context.origin, renewal: context.wish.renewal, under: context.rules,
+                now: clock.wallTime.seconds, id: context.id.text)
             let admission = try context.control.admit(
                 LicenseRequest(
-                    message: request.body, use: context.wish.use,
-                    origin: request.origin(countryField: rules.entitlement.countryField),
-                    renewal: context.wish.renewal, assetHints: context.assetHints, id: context.id.text,
-                    trace: context.id.trace),
-                presenting: carriers, under: rules, now: clock.wallTime.seconds)
+                    message: request.body, use: context.wish.use, origin: sender.origin, renewal: sender.renewal,
+                    assetHints: request.assetHints(at: context.address), id: context.id.text, trace: context.id.trace),
+                of: sender)
             let shape = context.wish.answer.shape(for: .raw)
             return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
         } catch {
-            return .now(refuse(error, of: request, form: .raw, in: context))
+            return .now(refuse(error, of: request, form: .raw, in: context, on: loop))
         }
     }
 
@@ -186,17 +190,17 @@ package struct LicenseEndpoint: Sendable {
         let sender: LicenseSender
         do throws(LicenseError) {
             sender = try context.control.admitSender(
-                presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
-                renewal: context.wish.renewal, under: rules, now: clock.wallTime.seconds, id: context.id.text)
+                presenting: carriers, from: context.origin, renewal: context.wish.renewal, under: rules,
+                now: clock.wallTime.seconds, id: context.id.text)
         } catch {
             // A device keeps a report until it is acknowledged. Its token may expire before that.
             if error.code != .rateLimited, PlayerMessageReader.isSessionReport(request.body) {
                 return .now(acknowledge(.unverified, context.id))
             }
-            return .now(refuse(error, of: request, with: carriers, form: .unread, in: context))
+            return .now(refuse(error, of: request, with: carriers, form: .unread, in: context, on: loop))
         }
         switch early ?? Self.read(request) {
-        case .success(.request(let body)): return answer(body, to: request, of: sender, in: context)
+        case .success(.request(let body)): return answer(body, to: request, of: sender, in: context, on: loop)
         case .success(.sessionReport(let report)): return answer(report, of: sender, in: context)
         case .failure(let error):
             return .now(
@@ -218,12 +222,13 @@ package struct LicenseEndpoint: Sendable {
     }
 
     private func answer(
-        _ body: PlayerRequest, to request: HTTPRequest, of sender: LicenseSender, in context: Context
+        _ body: PlayerRequest, to request: HTTPRequest, of sender: LicenseSender, in context: Context,
+        on loop: LoopContext
     ) -> HTTPAnswer {
         let shape = context.wish.answer.shape(for: body)
         let form = MessageForm(body.shape)
         // A hint outside the body names one key, so it is ignored if the body asks for several.
-        let hints = body.keys.count == 1 ? context.assetHints : []
+        let hints = body.keys.count == 1 ? request.assetHints(at: context.address) : []
         let requests = body.keys.map { key in
             LicenseRequest(
                 message: key.spc, use: context.wish.use ?? (key.isOffline ? .offline : nil), origin: sender.origin,
@@ -241,7 +246,7 @@ package struct LicenseEndpoint: Sendable {
                 labels: body.keys.map(\.label))
             return .later { loop in await respond(to: company, form, as: shape, in: context, on: loop) }
         } catch {
-            return .now(refuse(error, of: request, form: form, in: context))
+            return .now(refuse(error, of: request, form: form, in: context, on: loop))
         }
     }
 
@@ -329,20 +334,11 @@ package struct LicenseEndpoint: Sendable {
     /// Refuses a whole request, with the details that its head shows.
     private func refuse(
         _ error: LicenseError, of request: HTTPRequest, with carriers: TokenCarriers? = nil, form: MessageForm,
-        in context: Context
+        in context: Context, on loop: LoopContext
     ) -> HTTPResponse {
-        let rules = context.rules
-        var problem = Problem(for: error)
-        let carriers = carriers ?? request.tokenCarriers
-        problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
-        var facts = RefusalFacts()
-        if problem.facts.contains(where: { StrayToken.Place(rawValue: $0.name) != nil }) {
-            facts[.found] = problem.detail
-        }
-        facts.add(
-            context.control.facts(
-                of: error, presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
-                under: rules, now: clock.wallTime.seconds))
+        let (problem, facts) = pipelines.refusal(
+            of: error, in: request, from: context.origin, carriers, under: context.rules, now: clock.wallTime.seconds,
+            on: loop)
         return refuse(problem, because: error.cause, id: context.id, form: form, facts: facts)
     }
 

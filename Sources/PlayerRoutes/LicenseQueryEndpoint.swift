@@ -39,11 +39,10 @@ package struct LicenseQueryEndpoint: Sendable {
     package func answer(
         _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
+        let origin = request.origin(countryField: rules.entitlement.countryField)
         do throws(LicenseError) {
             let sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
-                presenting: request.tokenCarriers,
-                from: request.origin(countryField: rules.entitlement.countryField), under: rules,
-                now: clock.wallTime.seconds, id: id.text)
+                presenting: request.tokenCarriers, from: origin, under: rules, now: clock.wallTime.seconds, id: id.text)
             guard !request.body.isEmpty else {
                 return .now(refuse(Problem(.bodyEmpty), because: RefusalCause("a query without a body"), id))
             }
@@ -65,8 +64,9 @@ package struct LicenseQueryEndpoint: Sendable {
                 }
             }
         } catch {
-            let facts = pipelines.facts(of: error, in: request, under: rules, now: clock.wallTime.seconds, on: loop)
-            return .now(refuse(error, id, facts))
+            let (problem, facts) = pipelines.refusal(
+                of: error, in: request, from: origin, under: rules, now: clock.wallTime.seconds, on: loop)
+            return .now(refuse(problem, because: Self.cause(of: error), id, facts))
         }
     }
 
@@ -196,10 +196,8 @@ package struct LicenseQueryEndpoint: Sendable {
         }
     }
 
-    private func refuse(
-        _ error: LicenseError, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
-    ) -> HTTPResponse {
-        refuse(Problem(for: error), because: Self.cause(of: error), id, facts)
+    private func refuse(_ error: LicenseError, _ id: RequestID) -> HTTPResponse {
+        refuse(Problem(for: error), because: Self.cause(of: error), id)
     }
 
     /// The cause for the log, which does not say whose rate limit was exceeded.

@@ -28,9 +28,12 @@ package final class RefusedPreflights: Sendable {
         ) { [self] in Double(state.withLock { $0.total }) }
     }
 
-    /// The entries, the highest count first.
-    package var entries: [StatusReport.Preflight] {
-        state.withLock { $0.entries }.sorted { ($1.count, $0.origin, $0.header) < ($0.count, $1.origin, $1.header) }
+    /// The entries, the highest count first. What the policy allows now is forgotten.
+    package func entries(under policy: CORSPolicy) -> [StatusReport.Preflight] {
+        state.withLock { state in
+            state.entries.removeAll { policy.allows($0.header, from: $0.origin) }
+            return state.entries
+        }.sorted { ($1.count, $0.origin, $0.header) < ($0.count, $1.origin, $1.header) }
     }
 
     /// Counts a preflight. `now` is in seconds since 1970.

@@ -108,6 +108,10 @@ def headers(share: float) -> Iterator[Case]:
     }.items():
         total = sum(len(field) for field in fields)
         yield Case(f"header {name}, {total} bytes", request(fields=fields))
+    marks = ['CMCD-Session: cid="c",' + ",".join(f'k{number}="{"v" * 20}"' for number in range(20))] * 4
+    strays = [f"X{number}: eyJ{'v' * max(1, size // 250)}." for number in range(85)]
+    hints = "&".join(["assetId=" + "%41" * max(1, size // 600)] * 62)
+    yield Case(f"header CMCD, strays and hints, {size} bytes", request(hints, [*marks, *strays]))
     tags = ["If-None-Match: " + filled('"a",', size) + '"a"']
     yield Case(
         f"header If-None-Match, {size} bytes", request(fields=tags, body=b"", method="GET", path="/fps/certificate")

@@ -3,7 +3,7 @@ import Testing
 @testable import Entitlements
 
 @Suite struct PlayerMarkTests {
-    private func read(_ values: String...) -> PlayerMark? { PlayerMark(values.map { Array($0.utf8) }) }
+    private func read(_ values: String...) -> PlayerMark? { PlayerMark(values.map { Array($0.utf8)[...] }) }
 
     /// What dash.js, hls.js and Shaka Player send, and the examples of CTA-5004.
     @Test(
@@ -47,6 +47,25 @@ import Testing
         #expect(read(#"sid="b""#, "a", "a", "a")?.session == "b")
         #expect(read(#"sid="b""#, "a", "a", "a", "a") == nil)
         #expect(PlayerMark([]) == nil)
+    }
+
+    /// The size of all values counts, so that several do not cost more than one.
+    @Test func isBoundedTogether() {
+        let half = "a=" + String(repeating: "a", count: 1100)
+        #expect(read(#"sid="b""#, half)?.session == "b")
+        #expect(read(#"sid="b""#, half, half) == nil)
+    }
+
+    /// The content's id is written to the log as it is, and the session's id only as a pseudonym.
+    @Test(arguments: [
+        ("6e2fb550-c457", "6e2fb550-c457", nil), ("6e2fb550-c457", "https://a/b?s=6E2FB550-C457&c", nil),
+        ("6e2fb550-c457", "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOi", nil), ("b", "https://a/?t=eyJhbGciOiJFUzI1NiJ9", nil),
+        ("7", "7", nil), ("7", "film-7", "film-7"), ("6e2fb550-c457", "6e2fb550", "6e2fb550"),
+    ])
+    func leavesOutAContentThatTellsASecret(session: String, content: String, kept: String?) {
+        let mark = read("cid=\"\(content)\",sid=\"\(session)\"")
+        #expect(mark?.session == session)
+        #expect(mark?.content == kept)
     }
 
     @Test func differentIDsInOneRequestAreIgnored() {

@@ -132,7 +132,8 @@ import Testing
         let found = try finder.token(in: Self.carriers(fields, query: query, body: nil))
         let isReadable = found.map { $0.tokens.allSatisfy { (try? Token(parsing: $0)) != nil } } ?? false
         #expect(!isReadable, "the token would be taken")
-        return finder.stray(in: fields, query: QueryPairs(query), isFound: found != nil)
+        let bytes = fields.map { (name: Array($0.0.utf8)[...], value: Array($0.1.utf8)[...]) }
+        return finder.stray(in: bytes, query: QueryPairs(query), isFound: found != nil)
     }
 
     @Test(arguments: [
@@ -153,6 +154,7 @@ import Testing
         ("Authorization", "Bearer Bearer \(jwt)", true, false), ("Authorization", "JWT \(jwt)", true, false),
         ("X-AxDRM-Message", "\"\(jwt)\"", true, true), ("x-axdrm-message", "Bearer \(jwt)", true, false),
         ("nv-authorizations", "'\(jwt)'", true, true), ("X-Own-Token", "Token \(jwt)", false, false),
+        ("Authorization", "Bearer\t\(jwt)", true, false), ("Authorization", "Bearer%20\(jwt)", true, false),
         ("X-Own-Token", "\"\(jwt)\"", false, true), ("X-Auth", "token=\(jwt)", false, false),
     ])
     func namesAHeaderThatIsNotReadOrNotInThisForm(name: String, value: String, isRead: Bool, isQuoted: Bool) throws {
@@ -167,6 +169,37 @@ import Testing
                 == StrayToken(place: .parameter, name: "token", isRead: true, isQuoted: true, rightName: nil))
         let finder = TokenFinder(ignoring: [.query])
         #expect(try stray(query: "token=\(Self.jwt)", finder: finder)?.isRead == false)
+    }
+
+    /// A program writes such a word for a token that it does not have.
+    @Test(arguments: ["undefined", "null", "(null)", "nil", "None", "[object Object]"])
+    func namesAPlaceholder(text: String) throws {
+        for (name, value) in [
+            ("Authorization", "Bearer \(text)"), ("authorization", text), ("X-AxDRM-Message", text),
+        ] {
+            let stray = try #require(try stray((name, value)))
+            #expect(stray.place == .header && stray.name == name && stray.isRead && stray.placeholder == text)
+        }
+        let query = "token=" + text.replacing(" ", with: "%20")
+        #expect(try stray(query: query)?.placeholder == text)
+        #expect(try stray(("X-Own", text), ("Authorization", "Bearer \(text)x"), query: "a=\(text)") == nil)
+    }
+
+    /// A gateway adds a header with a token of its own, and never a parameter.
+    @Test func namesTheClientsPlaceBeforeAGatewaysHeader() throws {
+        let gateway = ("Cf-Access-Jwt-Assertion", Self.jwt)
+        #expect(try stray(gateway, query: "access_token=\(Self.jwt)")?.name == "access_token")
+        #expect(try stray(gateway, ("Authorization", "Bearer=\(Self.jwt)"))?.name == "Authorization")
+        #expect(try stray(gateway)?.name == "Cf-Access-Jwt-Assertion")
+    }
+
+    /// Many values that begin like tokens end the search; they hide no place that is read.
+    @Test func looksAtFewValuesThatAreNoTokens() throws {
+        let finder = TokenFinder()
+        let fields = (0..<90).map { (name: Array("x-\($0)".utf8)[...], value: Array("eyJ\($0).".utf8)[...]) }
+        let last = (name: Array("x-last".utf8)[...], value: Array(Self.jwt.utf8)[...])
+        #expect(finder.stray(in: fields.prefix(15) + [last], query: QueryPairs(), isFound: false)?.name == "x-last")
+        #expect(finder.stray(in: fields + [last], query: QueryPairs(), isFound: false) == nil)
     }
 
     /// A token for somebody else explains nothing, and no name is a token itself.

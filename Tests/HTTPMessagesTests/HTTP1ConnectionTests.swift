@@ -242,6 +242,34 @@ import Testing
         #expect(connection.respond(closing: false).omitsBody)
     }
 
+    /// The refusal may need the origin, the trace and the client of the request. A malformed head tells nothing.
+    @Test(arguments: [
+        ("POST /a?\(String(repeating: "&", count: 64)) HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n", "/a"),
+        ("HEAD /a HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nX: y\r\n\r\n", "/a"),
+        ("POST /a HTTP/1.1\r\nHost: h\r\nExpect: x\r\nContent-Length: 1\r\nX: y\r\n\r\n", "/a"),
+        ("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\nX: y\r\n\r\n", "/a"),
+        ("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 65537\r\nX: y\r\n\r\n", "/a"),
+        ("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\nz", "/a"),
+        ("POST /a HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\nHost: i\r\nX: y\r\n\r\n", nil),
+        ("BREW /a HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n", nil),
+    ])
+    func givesTheHeadOfARefusedRequestOnce(request: String, path: String?) {
+        var connection = HTTP1Connection(limits: HTTPLimits())
+        let second = "GET /second HTTP/1.1\r\nHost: h\r\n\r\n"
+        guard case .refuse = connection.receive(request + second) else {
+            Issue.record("the request is not refused")
+            return
+        }
+        let head = connection.takeRefusedHead()
+        #expect(head?.target.path == path)
+        #expect(head?.fields["X"] == path.map { _ in "y" })
+        #expect(head?.target.parameters.all.isEmpty ?? true)
+        #expect(connection.takeRefusedHead() == nil)
+        #expect(connection.respond(closing: false).omitsBody == request.hasPrefix("HEAD"))
+        #expect(connection.responseSent() == .linger)
+        #expect(connection.resume() == .close)
+    }
+
     /// However a stream of requests is cut, it gives the same requests as in one piece.
     @Test(arguments: [1, 2, UInt64.random(in: 3...(.max))])
     func readsAStreamHoweverItIsCut(seed: UInt64) throws {

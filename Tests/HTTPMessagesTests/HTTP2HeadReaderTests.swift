@@ -13,7 +13,9 @@ private func read(
 ) throws(HTTPProblem) -> HTTPRequestHead {
     var reader = HTTP2HeadReader(limits: limits)
     for (name, value) in fields { reader.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
-    return try reader.finish(endsStream: endsStream)
+    let head = try reader.finish(endsStream: endsStream)
+    if let problem = head.problem { throw problem }
+    return head
 }
 
 @Suite struct HTTP2HeadReaderTests {

@@ -246,7 +246,9 @@ func parse(_ text: String, _ limits: HTTPLimits = HTTPLimits()) throws(HTTPProbl
 
 func parse(_ bytes: [UInt8], _ limits: HTTPLimits = HTTPLimits()) throws(HTTPProblem) -> ParsedHead? {
     var parser = HTTPHeadParser(limits: limits)
-    return try parser.parse(bytes.span).map { ParsedHead(head: $0.head, size: $0.size) }
+    guard let (head, size) = try parser.parse(bytes.span) else { return nil }
+    if let problem = head.problem { throw problem }
+    return ParsedHead(head: head, size: size)
 }
 
 struct ParsedHead: Equatable {

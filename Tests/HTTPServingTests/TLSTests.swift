@@ -281,6 +281,23 @@ enum Certificates {
         #expect(server.observer.finished.all.count == 1)
     }
 
+    /// Small certificates cost as much to parse as large ones, so their number counts too.
+    @Test(arguments: [tls12, tls13])
+    func refusesAChainOfManySmallCertificates(version: Int32) throws {
+        let server = try TestServer(tls: try context(Certificates.a, authorities: Certificates.authority))
+        let connect = { (count: Int) throws in
+            let certificate = TestCertificate("client-1", issuer: Certificates.authority, extraCount: count - 1)
+            let client = try? server.connectTLS(TLSClientOptions(versions: version...version, certificate: certificate))
+            client?.send(get("/now"))
+            return client?.receive(until: "now")
+        }
+        #expect(try connect(6) == response("200 OK", "now"))
+        #expect(try connect(7) != response("200 OK", "now"))
+        #expect(try connect(40) != response("200 OK", "now"))
+        #expect(server.observer.failedHandshakes.wait(for: 2) == [.clientChainTooLarge, .clientChainTooLarge])
+        #expect(server.observer.finished.all.count == 1)
+    }
+
     // MARK: Resumption
 
     /// The kernel distributes connections by a hash. Sixteen connections miss one of two loops only once in 32,768

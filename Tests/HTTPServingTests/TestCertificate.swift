@@ -16,14 +16,16 @@ final class TestCertificate: @unchecked Sendable {
     fileprivate let certificate: OpaquePointer
     fileprivate let key: OpaquePointer
     private let issuer: TestCertificate?
+    private let extraCount: Int
 
     /// Makes a certificate for these DNS names, valid from yesterday for 90 days, and signed by `issuer` or by
-    /// itself. `padding` makes it larger by so many bytes.
+    /// itself. `padding` makes it larger by so many bytes. A client presents it with `extraCount` copies of it.
     init(
         _ names: String..., algorithm: Algorithm = .ecdsa, isAuthority: Bool = false, issuer: TestCertificate? = nil,
-        padding: Int = 0
+        padding: Int = 0, extraCount: Int = 0
     ) {
         self.issuer = issuer
+        self.extraCount = extraCount
         // Safe here and below: this object owns the OpenSSL objects. The calls fail only if memory is exhausted, which
         // ends the test.
         guard let key = unsafe Self.makeKey(algorithm), let certificate = unsafe X509_new() else {
@@ -85,6 +87,9 @@ final class TestCertificate: @unchecked Sendable {
     func install(in session: OpaquePointer) {
         unsafe SSL_use_certificate(session, certificate)
         unsafe SSL_use_PrivateKey(session, key)
+        for _ in 0..<extraCount {
+            unsafe SSL_ctrl(session, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate))
+        }
     }
 
     func identity() throws(TLSError) -> TLSIdentity {

@@ -154,7 +154,9 @@ final class TestHandler: HTTPHandler {
         largeCount.wait { $0 > 0 ? () : nil }
     }
 
-    func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+    func refusal(
+        of problem: HTTPProblem, in head: HTTPRequestHead?, from peer: HTTPPeer, on loop: LoopContext
+    ) -> HTTPResponse {
         HTTPResponse(status: problem.status, body: Array(problem.code.utf8))
     }
 }

@@ -42,6 +42,24 @@ def test_the_players_names_lead_to_its_licence_and_its_refusal(lab: Lab) -> None
     assert SESSION not in json.dumps([rows, report]), "a session is written as a pseudonym"
 
 
+@pytest.mark.parametrize("content", [SESSION, f"https://a.example/?s={SESSION}", "TOKEN"])
+def test_a_content_that_tells_a_secret_is_left_out(content: str, lab: Lab) -> None:
+    content = content.replace("TOKEN", lab.deployment.token[:100])
+    refused = lab.ask("POST", LICENCE_PATH, b"-", CMCD_Session=f'cid="{content}",sid="{SESSION}"')
+    rid = str(refused.header("X-Request-Id"))
+    report = json.loads(run_latchkey(lab.daemon.setup, "why", rid, "--json", "--server", lab.admin_url))
+    assert report["cmcd_session"] and "cmcd_content" not in report
+    assert content not in lab.daemon.log.read_text()
+
+
+def test_a_wrong_query_has_the_players_names(lab: Lab) -> None:
+    refused = lab.ask("POST", LICENCE_PATH, b"-", {"format": "zzz"}, CMCD_Session=CMCD)
+    assert (refused.status, refused.code) == (400, "request_invalid")
+    rid = str(refused.header("X-Request-Id"))
+    report = json.loads(run_latchkey(lab.daemon.setup, "why", rid, "--json", "--server", lab.admin_url))
+    assert report["cmcd_content"] == "film-7"
+
+
 @pytest.mark.parametrize("bad", ['sid="a', "sid=a", 'sid="a",sid="b"', "\x7f", "a," * 1500])
 def test_bad_cmcd_refuses_no_licence(lab: Lab, bad: str) -> None:
     message = device_for(lab.deployment.credential, 2).request(SPCOptions(lab.deployment.asset_id)).message

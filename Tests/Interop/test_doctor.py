@@ -7,11 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from admin_client import reload
 from clock_lab import ClockedNode, await_true, lone_node
 from deployment import run_latchkey
 from licence_client import LicenceClient
@@ -129,6 +130,37 @@ def test_preflights_that_ask_for_more_are_named(daemon: OwnDaemon) -> None:
     assert finding.verdict == "warning"
     assert "https://app.example" in finding.found and "x-mine" in finding.found and "3 times" in finding.found
     assert finding.remedy is not None and "add x-mine to cors.allowedHeaders" in finding.remedy
+
+
+def test_the_advice_about_preflights_can_be_followed(
+    latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Every origin and header of the advice can be configured, and after that nothing is asked for in vain."""
+    origins = ["app://localhost", "file://", "vscode-webview://1a2b", "https://app.example:8443"]
+    headers = ["__proto__", "x_custom", "x.dots", *(f"x-{number}" for number in range(7))]
+
+    def cors(text: str) -> Callable[[Path], None]:
+        return lambda setup: change(setup, r"\n    logging: \{", f"\n    cors: {{ {text} }},\n    logging: {{")
+
+    with running_daemon(
+        tmp_path_factory.mktemp("advice"), prepare=cors('origins: ["https://page.example"]')
+    ) as daemon:
+        client = LicenceClient(daemon.url)
+        for origin in origins:
+            client.send(
+                "OPTIONS", "/fps/license", headers={"Access-Control-Request-Method": "POST", "Origin": origin}
+            )
+        for header in headers:
+            asked = {"Access-Control-Request-Headers": header, "Origin": "https://page.example"}
+            client.send("OPTIONS", "/fps/license", headers={"Access-Control-Request-Method": "POST"} | asked)
+        findings = doctor(daemon.setup, *server(daemon)).of("daemon.cors")
+        assert len(findings) == 9 and f"{len(origins + headers) - 8} more" in findings[-1].found
+        all_origins = json.dumps([*origins, "https://page.example"])
+        wanted = f"cors: {{ origins: {all_origins}, allowedHeaders: {json.dumps(headers)} }}"
+        change(daemon.setup, r"cors: \{[^}]*\}", wanted)
+        reload(daemon)
+        assert doctor(daemon.setup, *server(daemon)).of("daemon.cors") == []
+        client.close()
 
 
 def test_no_daemon(setup: Path) -> None:

@@ -93,11 +93,20 @@ NEARLY = [
     ({"X-AxDRM-Message": '"TOKEN"'}, "", "token_malformed", ("header", "X-AxDRM-Message"), "without quotes"),
     ({"x-dt-auth-token": "Bearer TOKEN"}, "", "token_malformed", ("header", "x-dt-auth-token"), "Authorization"),
     ({"X-Own": "TOKEN"}, "", "token_missing", ("header", "X-Own"), "entitlement.tokenHeaders"),
+    ({"Authorization": "Bearer\tTOKEN"}, "", "token_missing", ("header", "Authorization"), "Bearer"),
+    ({"Authorization": "Bearer%20TOKEN"}, "", "token_missing", ("header", "Authorization"), "Bearer"),
+    ({"Authorization": "Bearer undefined"}, "", "token_malformed", ("header", "Authorization"), "before it had"),
+    ({}, "token=null", "token_malformed", ("parameter", "token"), "before it had"),
+    (
+        {"Cf-Access-Jwt-Assertion": "TOKEN"}, "access_token=TOKEN", "token_missing", ("parameter", "access_token"),
+        "Authorization",
+    ),
     ({"Cookie": "session=TOKEN"}, "", "token_missing", None, "Authorization"),
     ({"Referer": "https://a.example/?token=TOKEN"}, "", "token_missing", None, "Authorization"),
 ]
 
 
+@pytest.mark.parametrize("address", ["/fps/license", "/fps/licenses/query", "/fps/challenge"])
 @pytest.mark.parametrize(("fields", "query", "code", "place", "hint"), NEARLY)
 def test_a_token_in_a_nearly_right_place_is_named_and_not_taken(
     daemon: OwnDaemon,
@@ -108,10 +117,11 @@ def test_a_token_in_a_nearly_right_place_is_named_and_not_taken(
     code: str,
     place: tuple[str, str] | None,
     hint: str,
+    address: str,
 ) -> None:
     token = ISSUERS.native["ES256"].sign(ISSUERS.claims())
     headers = {name: value.replace("TOKEN", token) for name, value in fields.items()}
-    path = "/fps/license" + (f"?{query.replace('TOKEN', token)}" if query else "")
+    path = address + (f"?{query.replace('TOKEN', token)}" if query else "")
     answer = client.send("POST", path, message, {"Content-Type": "application/octet-stream"} | headers)
     assert (answer.status, answer.code) == (401, code), answer.body
     named = [(word, answer.problem[word]) for word in ("header", "parameter") if word in answer.problem]

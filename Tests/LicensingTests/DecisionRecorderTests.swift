@@ -47,7 +47,7 @@ import Testing
     /// Nothing proves the player's names, so they change no decision.
     @Test func writesDownThePlayersNames() async throws {
         let fixture = try LicensingFixture(recorder: store.recorder())
-        let mark = try #require(PlayerMark([Array(#"sid="6e2f",cid="film 7""#.utf8)]))
+        let mark = try #require(PlayerMark([Array(#"sid="6e2f",cid="film 7""#.utf8)[...]]))
         let token = try fixture.token([Right(.content("movie-1"), lease: 300)])
         let request = LicenseRequest(
             message: try fixture.deviceRequest(.v1).message, origin: RequestOrigin(mark: mark))

@@ -110,9 +110,18 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"cors: { origins: ["capacitor://"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["capacitor://*.example.com"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["file://localhost"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["https://a.example:443"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["https://*.example.com:443"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["http://a.example:80"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["app://localhost/"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["APP://localhost"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["1app://localhost"] }"#, "cors.origins[0]", .invalidValue),
+        rest(#"cors: { origins: ["://localhost"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["null", "null"] }"#, "cors.origins[1]", .duplicate(of: "cors.origins[0]")),
         rest("cors: { allowCredentials: true }", "cors.allowCredentials", .invalidValue),
         rest(#"cors: { allowedHeaders: ["a b"] }"#, "cors.allowedHeaders[0]", .invalidValue),
+        rest(#"cors: { allowedHeaders: ["*"] }"#, "cors.allowedHeaders[0]", .invalidValue),
+        rest(#"cors: { allowedHeaders: ["a:"] }"#, "cors.allowedHeaders[0]", .invalidValue),
         rest(#"cors: { maximumAge: "25h" }"#, "cors.maximumAge", .invalidValue),
 
         // Listeners.

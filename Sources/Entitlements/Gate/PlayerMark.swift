@@ -9,7 +9,7 @@ package struct PlayerMark: Equatable, Sendable {
     /// The id of the content, as the service that feeds the player names it.
     package let content: String?
 
-    /// The most bytes of one header or parameter. A larger one is ignored.
+    /// The most bytes of all headers and parameters of one request. If there are more, all are ignored.
     private static let sizeMaximum = 2048
     /// The most headers and parameters of one request. If there are more, all are ignored.
     private static let countMaximum = 4
@@ -22,13 +22,15 @@ package struct PlayerMark: Equatable, Sendable {
     ///
     /// Returns nil if they have neither id, and also if any of them breaks the syntax or if two ids differ. Bad CMCD
     /// must not cost a viewer the licence.
-    package init?(_ values: [[UInt8]]) {
-        guard (1...Self.countMaximum).contains(values.count), values.allSatisfy({ $0.count <= Self.sizeMaximum }) else {
-            return nil
-        }
+    ///
+    /// The content's id is written as it is. So one that tells the session's id, or looks like a token, is left out.
+    package init?(_ values: [ArraySlice<UInt8>]) {
+        guard (1...Self.countMaximum).contains(values.count),
+            values.reduce(0, { $0 + $1.count }) <= Self.sizeMaximum
+        else { return nil }
         var ids: [Key: String] = [:]
         for value in values {
-            var rest = value[...]
+            var rest = value
             var keysLeft = Self.keyCountMaximum
             repeat {
                 keysLeft -= 1
@@ -38,7 +40,13 @@ package struct PlayerMark: Equatable, Sendable {
             } while Self.skipComma(&rest)
             guard rest.isEmpty else { return nil }
         }
-        (session, content) = (ids[.session], ids[.content])
+        session = ids[.session]
+        let tellsSession = { [session] (text: String) in
+            guard let session else { return false }
+            // A short id, such as a number, may stand in any name by chance.
+            return text == session || (session.utf8.count >= 8 && text.lowercased().contains(session.lowercased()))
+        }
+        content = ids[.content].flatMap { tellsSession($0) || $0.contains("eyJ") ? nil : $0 }
         if session == nil, content == nil { return nil }
     }
 

@@ -23,7 +23,7 @@ extension HTTPConnection {
         case .later(let work):
             let (size, resources) = (request.memorySize, listener.resources)
             guard resources.requestBegan(size: size) else {
-                return driver.respond(refusal(of: .overloaded), to: stream, on: self)
+                return driver.respond(refusal(of: .overloaded, in: head), to: stream, on: self)
             }
             let loop = loop
             loop.spawn { [self] in
@@ -32,17 +32,20 @@ extension HTTPConnection {
                 if isServed { driver.respond(response, to: stream, on: self) }
                 settle()
             }
-        case .stream(let head, let begin):
-            beginBody(of: head, to: stream, begin)
+        case .stream(let response, let begin):
+            beginBody(of: response, to: head, as: stream, begin)
         }
     }
 
     /// Sends the head of a response, and passes its body to the handler.
-    private func beginBody(of head: HTTPResponse, to stream: StreamToken, _ begin: (HTTPBodyStream) -> Void) {
+    private func beginBody(
+        of response: HTTPResponse, to request: HTTPRequestHead, as stream: StreamToken,
+        _ begin: (HTTPBodyStream) -> Void
+    ) {
         guard let body = HTTPBodyStream(stream, of: self, on: loop, charging: listener.resources.memory) else {
-            return driver.respond(refusal(of: .overloaded), to: stream, on: self)
+            return driver.respond(refusal(of: .overloaded, in: request), to: stream, on: self)
         }
-        driver.respond(head, streaming: body, to: stream, on: self)
+        driver.respond(response, streaming: body, to: stream, on: self)
         guard body.isOpen else { return }
         begin(body)
         if isDraining || input.peerHasEnded { body.finish() }
@@ -88,10 +91,12 @@ extension HTTPConnection {
         return peer
     }
 
-    /// Returns the handler's response to input that did not become a request, and informs the observer.
-    func refusal(of problem: HTTPProblem) -> HTTPResponse {
+    /// Returns the handler's response to input that did not become a request, and informs the observer. `head` is nil
+    /// if the head is not complete or not well formed.
+    func refusal(of problem: HTTPProblem, in head: HTTPRequestHead?) -> HTTPResponse {
+        let peer = head.map(peer) ?? peer
         listener.observer.inputRefused(peer, problem)
-        return listener.settings.handler.refusal(of: problem, from: peer, on: loop)
+        return listener.settings.handler.refusal(of: problem, in: head, from: peer, on: loop)
     }
 
     /// Informs the observer about a request whose response the kernel has taken.

@@ -19,7 +19,11 @@ package protocol HTTPHandler: Sendable {
 
     /// Returns the response to input that did not become a request. After it, the connection closes; in HTTP/2, only
     /// the stream does.
-    func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse
+    ///
+    /// `head` is nil if the head is not complete or not well formed.
+    func refusal(
+        of problem: HTTPProblem, in head: HTTPRequestHead?, from peer: HTTPPeer, on loop: LoopContext
+    ) -> HTTPResponse
 }
 
 extension HTTPHandler {

@@ -126,7 +126,8 @@ final class HTTP1Driver: ConnectionDriver {
         case .dispatch(let message):
             dispatch(message, on: connection)
         case .refuse(let problem):
-            respond(connection.refusal(of: problem), to: StreamToken(), on: connection)
+            let response = connection.refusal(of: problem, in: machine.takeRefusedHead())
+            respond(response, to: StreamToken(), on: connection)
         case .close:
             connection.close(reset: false)
         case .linger:

@@ -179,7 +179,8 @@ final class HTTP2Driver: ConnectionDriver {
         case .decideBody(let id, let head):
             session.decided(connection.decideBody(of: head), about: id, date: connection.date, now: connection.now)
         case .refuse(let id, let problem):
-            session.respond(connection.refusal(of: problem), to: id, date: connection.date, now: connection.now)
+            let response = connection.refusal(of: problem, in: session.takeRefusedHead(of: id))
+            session.respond(response, to: id, date: connection.date, now: connection.now)
         case .dropped(let problem):
             connection.listener.observer.inputRefused(connection.peer, problem)
         case .abused(let abuse):

@@ -12,6 +12,8 @@ extension HTTP2Session {
         stream.isHead = reader.isHeadRequest
         do throws(HTTPProblem) {
             let head = try reader.finish(endsStream: stream.requestHasEnded)
+            stream.phase = .body(head, since: now)
+            if let problem = head.problem { throw problem }
             try beginBody(of: stream, head)
         } catch {
             refuse(stream, error)
@@ -27,7 +29,6 @@ extension HTTP2Session {
         }
         reservedSize += size
         stream.reservedSize = size
-        stream.phase = .body(head, since: now)
         holdHead(head, of: stream)
         undecided.append(stream.id)
     }
@@ -103,6 +104,7 @@ extension HTTP2Session {
 
     /// Refuses a request. A malformed request is reset without an answer (RFC 9113 section 8.1.1).
     func refuse(_ stream: HTTP2Stream, _ problem: HTTPProblem) {
+        if case .body(let head, _) = stream.phase { stream.refusedHead = head }
         stopBody(of: stream)
         if case .malformed = problem {
             events.append(.dropped(problem))
@@ -111,6 +113,10 @@ extension HTTP2Session {
         inFlightCount += 1
         events.append(.refuse(stream.id, problem))
     }
+
+    /// Returns the head of the request that an event `refuse` is about, once. Nil if the head is not complete or not
+    /// well formed.
+    func takeRefusedHead(of id: Int32) -> HTTPRequestHead? { streams[id]?.refusedHead.take() }
 
     /// Discards the body of a stream that is answered now.
     private func stopBody(of stream: HTTP2Stream) {

@@ -19,6 +19,8 @@ final class HTTP2Stream {
 
     let id: Int32
     var phase: Phase
+    /// The head of a refused request, until the handler gets it.
+    var refusedHead: HTTPRequestHead?
     /// Whether the client has ended its side.
     var requestHasEnded = false
     /// The bytes of the body that have arrived. Their part of the connection's window is not given back yet.

@@ -52,7 +52,7 @@ package enum TLSHandshakeFailure: String, CaseIterable, Equatable, Sendable {
     case applicationProtocol = "application_protocol"
     /// The client has no certificate of a configured authority.
     case clientCertificate = "client_certificate"
-    /// The client's certificate chain is larger than 16 KB, and was not parsed.
+    /// The client's certificate chain is larger than 16 KB or has more than 6 certificates, and was not parsed.
     case clientChainTooLarge = "client_chain_too_large"
     /// The client ended the handshake, usually because it does not trust the server's certificate.
     case refused

@@ -62,7 +62,7 @@ struct TLSSession: ~Copyable {
         case SSL_ERROR_WANT_WRITE: return .wouldBlock
         case let error:
             hasFailed = true
-            return .failed(failure(error, ERR_peek_error()))
+            return .failed(wire.hasLongChain ? .clientChainTooLarge : failure(error, ERR_peek_error()))
         }
     }
 

@@ -98,7 +98,7 @@ struct Assembly {
             .init(
                 node: loaded.configuration.nodeLabel.text, memory: servers.resources, nodes: { records.nodes },
                 listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust },
-                preflights: metrics.preflights),
+                preflights: { [metrics, cell = book.cell] in metrics.preflights.entries(under: cell.current.cors) }),
             health: health, wallClock: clock)
         let history = try makeHistory(records, shared, servers.resources)
         records.tellNodes { [clock] in

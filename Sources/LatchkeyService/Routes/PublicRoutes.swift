@@ -79,8 +79,8 @@ struct PublicRoutes: HTTPHandler {
         let service = address?.service(for: request.method)
         // ExpressPlay's endpoints make their own refusals, because some of their numbers have no code of ours.
         if let answer = answerExpressPlay(request, to: service, under: rules, id: id, on: loop) { return answer }
-        return answer(request, at: address, by: service, under: rules, id, on: loop)
-            .restated(in: request.errorManner(at: address), request)
+        let answer = answer(request, at: address, by: service, under: rules, id, on: loop)
+        return request.restatement(at: address).map(answer.mapped) ?? answer
     }
 
     /// Nil at any other address, or if the rules have no ExpressPlay settings.
@@ -125,13 +125,25 @@ struct PublicRoutes: HTTPHandler {
         }
     }
 
-    /// The refusal of input that could not be parsed as a request. Its origin is not known, so only a CORS policy for
-    /// all pages lets a page read the refusal.
-    func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
-        let response = refusals.response(
+    /// The refusal of input that did not become a request, in the form of its address.
+    ///
+    /// Without a head, its address and origin are not known. Then only a CORS policy for all pages lets a page read the
+    /// refusal.
+    func refusal(
+        of problem: HTTPProblem, in head: HTTPRequestHead?, from peer: HTTPPeer, on loop: LoopContext
+    ) -> HTTPResponse {
+        let rules = rules.current
+        var response = refusals.response(
             to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
-            id: requestIDs.next(for: peer, on: loop))
-        return rules.current.cors.decorate(response, for: nil)
+            id: requestIDs.next(for: peer, tracedBy: head?.fields, on: loop))
+        if let head {
+            let request = HTTPRequest(head: head, body: [], peer: peer)
+            let address = rules.addresses.address(at: request.path)
+            // The clients of an entitlement server read no page.
+            let isEntitlementServer = if case .entitlementServer = address { true } else { false }
+            if !isEntitlementServer, let restate = request.restatement(at: address) { response = restate(response) }
+        }
+        return rules.cors.decorate(response, for: head?.fields["Origin"])
     }
 
     private func refuse(_ code: ProblemCode, _ request: HTTPRequest, _ id: RequestID) -> HTTPAnswer {
@@ -146,28 +158,19 @@ struct PublicRoutes: HTTPHandler {
 }
 
 extension HTTPRequest {
-    /// The form of errors for this request: NAGRA's if the client presents its tokens in NAGRA's header at an address
-    /// under `/fps/`, otherwise the form of the address.
-    fileprivate func errorManner(at address: PublicAddress?) -> PublicAddress.ErrorManner {
+    /// Changes a refusal of this request to the form of its client: NAGRA's if the client presents its tokens in
+    /// NAGRA's header at an address under `/fps/`, otherwise the form of the address. Nil if it stays as it is.
+    fileprivate func restatement(at address: PublicAddress?) -> (@Sendable (HTTPResponse) -> HTTPResponse)? {
         switch address?.errorManner {
-        case .nagra: .nagra
-        case .expressPlay: .expressPlay
-        case .problem, nil: expectsNAGRAErrors ? .nagra : .problem
+        case .problem where !expectsNAGRAErrors, nil where !expectsNAGRAErrors: return nil
+        case .problem, .nagra, nil: return { $0.restatedForNAGRA() }
+        case .expressPlay: return { [format = expressPlayErrorFormat] in $0.restated(in: format) }
         }
     }
 }
 
 extension HTTPAnswer {
-    /// Returns the answer with its refusals in this form. Only ExpressPlay's form depends on the request.
-    fileprivate func restated(in manner: PublicAddress.ErrorManner, _ request: HTTPRequest) -> HTTPAnswer {
-        switch manner {
-        case .problem: self
-        case .nagra: mapped { $0.restatedForNAGRA() }
-        case .expressPlay: mapped { [format = request.expressPlayErrorFormat] in $0.restated(in: format) }
-        }
-    }
-
-    private func mapped(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPAnswer {
+    fileprivate func mapped(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPAnswer {
         switch self {
         case .now(let response): .now(change(response))
         case .later(let work): .later { loop in change(await work(loop)) }

@@ -55,13 +55,20 @@ struct DaemonChecks {
         guard let answer = try? client.get("/v1/status"), answer.status == 200,
             let found = (try? JSONReader.parse(answer.body))?.object?["refusedPreflights"]?.array
         else { return [] }
-        return found.prefix(Self.preflightCountMaximum).compactMap { node in
+        let findings = found.prefix(Self.preflightCountMaximum).compactMap { node -> DoctorFinding? in
             guard let preflight = node.object, let text = preflight["text"]?.string,
                 let remedy = preflight["remedy"]?.string, let count = preflight["count"]?.number?.signed
             else { return nil }
             let times = count == 1 ? "once" : "\(count) times"
             return .warning("daemon.cors", VisibleText.shown("\(text) (\(times))"), remedy: VisibleText.shown(remedy))
         }
+        let rest = found.count - Self.preflightCountMaximum
+        guard rest > 0 else { return findings }
+        return findings + [
+            .warning(
+                "daemon.cors", "browsers ask for \(rest) more that they do not get",
+                remedy: "GET /v1/status of the admin listener lists all (refusedPreflights)")
+        ]
     }
 
     private static let preflightCountMaximum = 8

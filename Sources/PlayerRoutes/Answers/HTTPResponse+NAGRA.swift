@@ -40,7 +40,8 @@ extension ProblemCode {
                 1001,
                 [
                     "method_not_allowed", "body_too_large", "body_empty", "body_unrecognised", "not_found",
-                    "bad_request", "request_invalid",
+                    "bad_request", "request_invalid", "request_timeout", "expectation_failed",
+                    "content_encoding_unsupported", "not_implemented",
                 ]
             ),
             (

@@ -15,24 +15,26 @@ extension Problem {
         hint = error.remedy
     }
 
-    /// Adds details that the head of the request shows: which header fields and parameters have tokens.
+    /// Adds details that the head of the request shows: which header fields and parameters have tokens. Returns what
+    /// was found in the place of a token, for the log.
     package mutating func tellDiagnosis(
         of error: LicenseError, in fields: HTTPFields, _ carriers: TokenCarriers, under rules: LicenseRules
-    ) {
+    ) -> String? {
         let finder = rules.entitlement.finder
         switch error {
         case .tokenMissing, .entitlement(.tokenMalformed):
-            let values = fields.lazy.map { ($0.name, $0.value) }
-            if let stray = finder.stray(in: values, query: carriers.query, isFound: error != .tokenMissing) {
+            if let stray = finder.stray(in: fields.allBytes, query: carriers.query, isFound: error != .tokenMissing) {
                 tell(stray)
+                return "\(stray.placeholder ?? "something like a token") in the \(stray.place) \(stray.name)"
             }
         case .entitlement(.tokenAmbiguous):
             let places = finder.places(in: carriers)
-            guard !places.isEmpty else { return }
+            guard !places.isEmpty else { return nil }
             detail = "Tokens that differ were presented in: \(places.joined(separator: ", "))"
             hint = "Send one token, in one of these places."
         default: tellDiagnosis(of: error, under: rules)  // For these errors the head shows nothing.
         }
+        return nil
     }
 
     /// Adds details that the SPC shows: the certificate hash that no credential has.
@@ -63,7 +65,10 @@ extension Problem {
         let word = stray.place.rawValue
         let found = "The \(word) \(stray.name) has something like a token"
         facts = [(word, .word(stray.name))]
-        if stray.isQuoted {
+        if let placeholder = stray.placeholder {
+            detail = "The \(word) \(stray.name) has \(placeholder) instead of a token"
+            hint = "The app sent the request before it had a token. Wait for the token, then send the request."
+        } else if stray.isQuoted {
             detail = "\(found) in quotes"
             hint = "Send the token without quotes: in the header Authorization, behind the word Bearer and a space."
         } else if stray.isRead {
@@ -91,7 +96,7 @@ extension PlayerMessageError {
         case .doubleBase64: .spcDoubleBase64
         case .ambiguousToken: .tokenAmbiguous
         case .utf16, .licence, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
-            .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
+            .repeatedMember, .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
             .bodyUnrecognised
         }
     }

@@ -219,6 +219,22 @@ import Testing
         #expect(script.events() == [])
     }
 
+    @Test func givesTheHeadOfARefusedRequestOnce() {
+        let script = HTTP2Script()
+        script.send(.request(1, "POST", path: "/a?" + String(repeating: "&", count: 64)))
+        script.send(.request(3, "POST", path: "/a", more: [("content-encoding", "gzip")], flags: HTTP2Frame.endHeaders))
+        script.send(.request(5, "POST", path: "/a", more: [("content-length", "100000")], flags: HTTP2Frame.endHeaders))
+        script.send(.request(7, "BREW", path: "/a"))
+        #expect(
+            script.events() == [
+                .refuse(1, .tooManyParameters), .refuse(3, .contentCodingNotSupported), .refuse(5, .bodyTooLarge),
+                .refuse(7, .methodNotImplemented),
+            ])
+        let paths = [1, 3, 5, 7].map { script.session.takeRefusedHead(of: $0)?.target.path }
+        #expect(paths == ["/a", "/a", "/a", nil])
+        #expect(script.session.takeRefusedHead(of: 1) == nil)
+    }
+
     @Test func refusesConnect() {
         let script = HTTP2Script()
         script.send(.headers(1, HPACKLiterals.block([(":method", "CONNECT"), (":authority", "h:1")])))

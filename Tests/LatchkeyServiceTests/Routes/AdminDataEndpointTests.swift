@@ -34,7 +34,9 @@ import Testing
             return endpoint.answer(request, at: data, names: names, id: RequestID(1)) { true }
         }
 
-        func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+        func refusal(
+            of problem: HTTPProblem, in head: HTTPRequestHead?, from peer: HTTPPeer, on loop: LoopContext
+        ) -> HTTPResponse {
             HTTPResponse(status: .badRequest)
         }
     }
@@ -75,7 +77,7 @@ import Testing
                         .init(kind: .fairPlay, name: "main-2048", end: Self.now + 500),
                     ]
                 },
-                trust: { trusted.trust }, preflights: preflights),
+                trust: { trusted.trust }, preflights: { preflights.entries(under: CORSPolicy()) }),
             health: health, wallClock: clock, clock: clock)
         clock.advance(by: .seconds(60))
         handler = Handler(

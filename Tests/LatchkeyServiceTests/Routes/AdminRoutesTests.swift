@@ -110,7 +110,7 @@ import Testing
     func logsNoErrorForWhatIsNotServed(problem: HTTPProblem) async {
         let peer = RoutesFixture.request(.get, "/").peer
         let status = await fixture.onLoop { [fixture] loop in
-            fixture.publicRoutes.refusal(of: problem, from: peer, on: loop).status
+            fixture.publicRoutes.refusal(of: problem, in: nil, from: peer, on: loop).status
         }
         #expect(status == problem.status)
         #expect(fixture.log.lines.count == 1)

@@ -160,7 +160,8 @@ import Testing
         _ = await ask(listed, .options, "/fps/license", origin: page, wanted(String(repeating: "x", count: 65)))
         _ = await ask(listed, .options, "/fps/license", origin: page, wanted("<script>,\"x\""))
         _ = await ask(listed, .get, "/fps/license", origin: page, wanted("x-mine"))
-        let found = fixture.publicRoutes.preflights.entries.map { "\($0.origin) \($0.header) \($0.count)" }
+        let entries = fixture.publicRoutes.preflights.entries(under: listed)
+        let found = entries.map { "\($0.origin) \($0.header) \($0.count)" }
         #expect(found == ["https://app.example x-mine 2", "https://other.example  1"])
         #expect(try await fixture.metrics()["latchkey_cors_preflights_refused_total"] == 3)
     }
@@ -171,6 +172,12 @@ import Testing
         #expect(CORSPolicy().refusal(ofPreflight: fields)?.fields == (0..<8).map { "x-\($0)" })
         fields.set("Access-Control-Request-Headers", String(repeating: "x,", count: 1000))
         #expect(CORSPolicy().refusal(ofPreflight: fields) == nil)
+    }
+
+    @Test func aPreflightNamesAHeaderOnce() {
+        var fields: HTTPFields = ["Access-Control-Request-Method": "POST", "Origin": "https://app.example"]
+        fields.append("Access-Control-Request-Headers", "x-a,x-a,X-A, *, x-b")
+        #expect(CORSPolicy().refusal(ofPreflight: fields)?.fields == ["x-a", "x-b"])
     }
 
     // MARK: Origins
@@ -217,10 +224,25 @@ import Testing
         fixture.use(CORSPolicy())
         let peer = HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test")
         let response = await fixture.onLoop { [routes = fixture.publicRoutes] in
-            routes.refusal(of: .bodyTooLarge, from: peer, on: $0)
+            routes.refusal(of: .bodyTooLarge, in: nil, from: peer, on: $0)
         }
         #expect(response.status == .contentTooLarge)
         #expect(response.fields["Access-Control-Allow-Origin"] == "*")
         #expect(response.fields["X-Error-Code"] == "body_too_large")
+    }
+
+    /// With its head, such a refusal is as open as an answer, to the same pages.
+    @Test(arguments: ["https://app.example", "https://evil.example", nil])
+    func opensRefusalsOfHeadsToListedPages(origin: String?) async {
+        fixture.use(listed)
+        let request = RoutesFixture.request(.post, "/fps/license", origin.map { ["Origin": $0] } ?? [:])
+        let response = await fixture.onLoop { [routes = fixture.publicRoutes] in
+            routes.refusal(of: .contentCodingNotSupported, in: request.head, from: request.peer, on: $0)
+        }
+        let isListed = origin == "https://app.example"
+        #expect(response.status == .unsupportedMediaType)
+        #expect(response.fields["Access-Control-Allow-Origin"] == (isListed ? origin : nil))
+        #expect((response.fields["Access-Control-Expose-Headers"] != nil) == isListed)
+        #expect(response.fields["Vary"] == "Origin")
     }
 }

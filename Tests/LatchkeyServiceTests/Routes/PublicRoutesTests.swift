@@ -155,8 +155,21 @@ import Testing
     @Test func answersWhatNeverBecameARequest() async throws {
         let peer = RoutesFixture.request(.get, "/").peer
         let routes = fixture.publicRoutes
-        let response = await fixture.onLoop { loop in routes.refusal(of: .bodyTooLarge, from: peer, on: loop) }
+        let response = await fixture.onLoop { loop in routes.refusal(of: .bodyTooLarge, in: nil, from: peer, on: loop) }
         #expect(response.status == .contentTooLarge)
         #expect(try code(response) == "body_too_large")
+    }
+
+    @Test func restatesTheRefusalOfAHead() async {
+        let nagra = RoutesFixture.request(.post, "/fps/license", ["nv-authorizations": "a"])
+        let plain = RoutesFixture.request(.post, "/fps/license")
+        let bodies = await fixture.onLoop { [routes = fixture.publicRoutes] loop in
+            [nagra, plain].map { request in
+                let response = routes.refusal(of: .tooManyParameters, in: request.head, from: request.peer, on: loop)
+                return (response.fields["Content-Type"], String(decoding: response.body, as: UTF8.self))
+            }
+        }
+        #expect(bodies[0].0 == "application/json" && bodies[0].1.hasPrefix(#"{"errorCode":"#))
+        #expect(bodies[1].0 == "application/problem+json" && !bodies[1].1.contains("errorCode"))
     }
 }
