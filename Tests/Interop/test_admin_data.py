@@ -120,9 +120,9 @@ def test_plots_show_the_load(admin: Admin) -> None:
             assert sample["at"] > last
             last = sample["at"]
             values = sample["values"]
-            if values["licenses_v2"] and values["refusals_token"]:
+            if values["licenses_v2"] and values["refusals_anonymous"]:
                 break
-        assert values["refusals"] >= values["refusals_token"] > 0 and values["http_2xx"] > 0
+        assert values["refusals"] >= values["refusals_anonymous"] > 0 and values["http_2xx"] > 0
         assert 0 < values["latency_p50"] <= values["latency_p99"] <= 2.5
         assert 0 < values["rsa_busy"] <= 1 and values["processors"] > 0
         assert values["connections"] >= 2 and values["memory_resident"] > 1 << 20
@@ -137,7 +137,7 @@ def test_plots_show_the_load(admin: Admin) -> None:
     assert history["stepSeconds"] == STEP_SECONDS and 1 <= history["count"] <= 360
     assert list(series) == list(values)
     assert all(len(one["values"]) == history["count"] for one in series.values())
-    assert max(series["refusals_token"]["values"]) > 0
+    assert max(series["refusals_anonymous"]["values"]) > 0
     assert series["latency_p99"]["unit"] == "seconds" and series["licenses_v2"]["unit"] == "per_second"
     end = history["startsAt"] + history["count"] * STEP_SECONDS
     newer = admin.json("/v1/history", since=end)

@@ -142,7 +142,7 @@ def test_the_plot_of_refusals_leads_to_them(lab: Lab, desk: Desk) -> None:
     for _ in range(20):
         licence(lab, "none")
     desk.go("now")
-    area = "document.querySelector('#plot-refusals [data-series=refusals_token]')"
+    area = "document.querySelector('#plot-refusals [data-series=refusals_anonymous]')"
     desk.wait(f"{area} && {area}.getBoundingClientRect().height > 20 && {area}.getBoundingClientRect().width > 8")
     # The plot moves on, so the click comes in the same turn as the search for a place.
     assert desk.evaluate(f"""new Promise((resolve) => {{

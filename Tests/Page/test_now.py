@@ -5,7 +5,9 @@ import re
 import signal
 from pathlib import Path
 
+import tokens
 from conftest import HERE, Lab, add_operators
+from deployment import deployment_of
 from desk import Desk, open_inner_workings
 from licence_client import LicenceClient
 from own_daemon import await_addresses, new_setup, running_daemon, start_daemon
@@ -90,7 +92,32 @@ CONDITIONS = [
     ({"licenses_v3": 100}, {"ready": False, "drained": {}}, "warn", "This node is drained"),
     ({"licenses_v3": 100}, {"ready": False, "degraded": [{}, {}]}, "bad", "not ready: 2 parts do not work"),
     ({"refusals": 10}, {"ready": False, "stopping": True}, "warn", "The daemon is stopping."),
+    # Strangers where no viewer was are no outage, and where viewers are they make no other share small.
+    ({"refusals": 10, "refusals_anonymous": 10}, {}, "warn", "This node serves. 3000 requests of the last 5 minutes had no"),
+    ({"licenses_v2": 1, "refusals": 1001, "refusals_unproven": 1000, "refusals_fault": 1}, {}, "bad",
+     "50 % of the requests of the last 5 minutes failed at this server"),
+    ({"licenses_v2": 7, "refusals": 1003, "refusals_anonymous": 1000, "refusals_key": 3}, {}, "warn",
+     "30 % of the requests are refused, most for a missing key"),
+    ({"refusals": 1001, "refusals_anonymous": 1000, "refusals_fault": 1}, {}, "bad",
+     "No request got a licence in the last 5 minutes: 300300 were refused, most for a fault of the server"),
+    # A wrong token is an app's fault as often as a stranger's.
+    ({"refusals": 1, "refusals_unproven": 1}, {}, "bad", "most for a token that is not known here"),
+    ({"licenses_v2": 5, "refusals": 5, "refusals_unproven": 5}, {}, "warn", "50 % of the requests are refused"),
 ]  # fmt: skip
+
+
+def test_viewers_who_all_come_without_a_token_are_no_strangers(lab: Lab, desk: Desk) -> None:
+    """An app release that forgets the token: licences within the hour, and then none."""
+    desk.log_in(lab.token("metrics")).go("now")
+    points = [
+        {"at": 10 * step, "values": {"licenses_v2": 1} if step <= 180 else {"refusals": 1, "refusals_anonymous": 1}}
+        for step in range(1, 211)
+    ]
+    found = desk.evaluate(
+        "import('/page/condition.js').then(({ condition, recent }) =>"
+        f" condition({json.dumps(STATUS)}, recent({json.dumps(points)}, 10)))"
+    )
+    assert found["tone"] == "bad" and "most for want of a token" in found["sentence"]
 
 
 def test_the_state_follows_the_rules(lab: Lab, desk: Desk) -> None:
@@ -124,6 +151,14 @@ def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -
         client = LicenceClient(daemon.url)
         for _ in range(40):
             assert client.licence(b"", "none").status in (400, 401)
+        # Strangers are no outage.
+        desk.wait_for_text("requests of the last 5 minutes had no token")
+        assert desk.count("#view .banner.warn") == 1
+        deployment = deployment_of(daemon.url, daemon.setup)
+        header, claims = tokens.header_and_claims(deployment.token)
+        expired = tokens.sign_es256(header, claims | {"iat": 1000, "exp": 2000}, deployment.signing_key)
+        for _ in range(40):
+            assert client.licence(b"", expired).code == "token_expired"
         client.close()
         desk.wait_for_text("No request got a licence in the last 5 minutes")
         assert desk.count("#view .banner.bad") == 1

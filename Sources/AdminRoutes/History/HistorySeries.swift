@@ -15,6 +15,10 @@ package enum HistorySeries: String, CaseIterable, Sendable {
     case refusalsOverload = "refusals_overload"
     case refusalsFault = "refusals_fault"
     case refusalsOther = "refusals_other"
+    /// Tokens whose signature proves nothing: forged, or of an issuer or key that is not known.
+    case refusalsUnproven = "refusals_unproven"
+    /// What anyone can cause without a token.
+    case refusalsAnonymous = "refusals_anonymous"
 
     /// The time from a whole request to its licence.
     case latencyMedian = "latency_p50"
@@ -57,7 +61,8 @@ package enum HistorySeries: String, CaseIterable, Sendable {
     var unit: Unit {
         switch self {
         case .licensesV1, .licensesV2, .licensesV3, .licensesRepeated, .refusals, .refusalsSPC, .refusalsToken,
-            .refusalsRights, .refusalsKey, .refusalsOverload, .refusalsFault, .refusalsOther, .http2xx, .http3xx,
+            .refusalsRights, .refusalsKey, .refusalsOverload, .refusalsFault, .refusalsOther, .refusalsUnproven, .refusalsAnonymous,
+            .http2xx, .http3xx,
             .http4xx, .http5xx:
             .perSecond
         case .latencyMedian, .latency99, .loopLag, .longestTurn: .seconds

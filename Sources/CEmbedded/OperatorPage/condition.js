@@ -15,28 +15,41 @@ export const REASONS = {
   refusals_rights: "the right in their token",
   refusals_spc: "their SPC",
   refusals_key: "a missing key",
-  refusals_overload: "a rate or the load",
+  refusals_overload: "the load",
   refusals_fault: "a fault of the server",
   refusals_other: "another reason",
+  refusals_unproven: "a token that is not known here",
+  refusals_anonymous: "want of a token",
 };
+/** What anyone can cause: a flood of it makes no other share small. */
+const ANONYMOUS = "refusals_anonymous";
 
-/** The licences and refusals of the last five minutes. A point is a step of this length, if it has no other. */
+/**
+ * The licences and refusals of the last five minutes. `requests` are licences, and refusals of requests with a token;
+ * `proven` are those with a good one. A point is a step of this length, if it has no other.
+ */
 export function recent(points, stepSeconds) {
   const end = points.at(-1)?.at ?? 0;
   const within = points.filter(({ at }) => at > end - RECENT_SECONDS);
   const length = ({ seconds = stepSeconds }) => seconds;
-  const total = (name) => within.reduce((sum, point) => sum + (point.values[name] ?? 0) * length(point), 0);
+  const sum = (steps, name) => steps.reduce((sum, step) => sum + (step.values[name] ?? 0) * length(step), 0);
+  const total = (name) => sum(within, name);
   const time = within.reduce((sum, point) => sum + length(point), 0);
   const licenses = LICENSES.reduce((sum, name) => sum + total(name), 0);
   const refusals = total("refusals");
-  const reasons = Object.keys(REASONS).map((name) => ({ name, count: total(name) }));
+  const requests = licenses + Math.max(0, refusals - total(ANONYMOUS));
+  const names = Object.keys(REASONS).filter((name) => name !== ANONYMOUS || requests - licenses < 1);
+  const reasons = names.map((name) => ({ name, count: total(name) }));
   const most = reasons.reduce((one, other) => (other.count > one.count ? other : one));
   return {
     licenses,
+    licensesInHour: LICENSES.reduce((all, name) => all + sum(points, name), 0),
     refusals,
+    requests,
+    proven: Math.max(licenses, requests - total("refusals_unproven")),
     faults: total("refusals_fault"),
     most: most.count > 0 ? most.name : null,
-    share: licenses + refusals > 0 ? licenses / (licenses + refusals) : null,
+    share: requests >= 1 ? licenses / requests : refusals >= 1 ? 0 : null,
     perSecond: time ? licenses / time : 0,
     p99: within.reduce((top, { values }) => Math.max(top, values.latency_p99 ?? 0), 0) || null,
   };
@@ -46,32 +59,41 @@ export function recent(points, stepSeconds) {
 export const percent = (share) => `${Math.floor(share * 1000) / 10} %`;
 
 /** The tone of a banner, its sentence, and the series of the refusals that it is about. */
-export function condition({ ready, drained, stopping, degraded }, { licenses, refusals, faults, most }) {
+export function condition({ ready, drained, stopping, degraded }, traffic) {
+  const { licenses, licensesInHour, refusals, requests, proven, faults, most } = traffic;
+  const refused = requests - licenses;
   const parts = `${degraded.length} ${degraded.length === 1 ? "part does" : "parts do"} not work`;
-  const requests = licenses + refusals;
   const because = most ? `, most for ${REASONS[most]}` : "";
   if (stopping) return { tone: "warn", sentence: "The daemon is stopping." };
   if (!ready && !drained)
     return { tone: "bad", sentence: degraded.length ? `This node is not ready: ${parts}.` : "This node is not ready." };
-  if (licenses < 1 && refusals >= REFUSALS_MINIMUM)
+  // Strangers at night are no outage. Those who come where viewers got licences within the hour may be these viewers.
+  if (licenses < 1 && (refused >= REFUSALS_MINIMUM || (refusals >= REFUSALS_MINIMUM && licensesInHour >= 1)))
     return {
       tone: "bad",
       sentence: `No request got a licence in the last 5 minutes: ${Math.round(refusals)} were refused${because}.`,
       series: most ?? "refusals",
     };
-  if (faults >= 1 && faults > FAULT_SHARE * requests)
+  if (faults >= 1 && faults > FAULT_SHARE * proven)
     return {
       tone: "bad",
-      sentence: `${percent(faults / requests)} of the requests of the last 5 minutes failed at this server.`,
+      sentence: `${percent(faults / proven)} of the requests of the last 5 minutes failed at this server.`,
       series: "refusals_fault",
     };
   if (drained) return { tone: "warn", sentence: "This node is drained. It serves what still comes." };
   if (degraded.length) return { tone: "warn", sentence: `This node serves, but ${parts}.` };
-  if (refusals >= REFUSALS_MINIMUM && refusals > REFUSAL_SHARE * requests)
+  if (refused >= REFUSALS_MINIMUM && refused > REFUSAL_SHARE * requests)
     return {
       tone: "warn",
-      sentence: `This node serves, but ${percent(refusals / requests)} of the requests are refused${because}.`,
+      sentence: `This node serves, but ${percent(refused / requests)} of the requests are refused${because}.`,
       series: most ?? "refusals",
+    };
+  const anonymous = refusals - refused;
+  if (anonymous >= REFUSALS_MINIMUM && anonymous > REFUSAL_SHARE * requests)
+    return {
+      tone: "warn",
+      sentence: `This node serves. ${Math.round(anonymous)} requests of the last 5 minutes had no token.`,
+      series: ANONYMOUS,
     };
   return { tone: "good", sentence: "This node serves, and every part works." };
 }

@@ -34,9 +34,11 @@ export const PLOTS = [
       ["refusals_rights", "right", "r2"],
       ["refusals_spc", "SPC", "r3"],
       ["refusals_key", "key", "r4"],
-      ["refusals_overload", "rate or overload", "busy"],
+      ["refusals_unproven", "unknown token", "r5"],
+      ["refusals_anonymous", "no token", "r6"],
+      ["refusals_overload", "overload", "busy"],
       ["refusals_fault", "server fault", "fault"],
-      ["refusals_other", "other", "r5"],
+      ["refusals_other", "other", "r7"],
     ],
   },
   {

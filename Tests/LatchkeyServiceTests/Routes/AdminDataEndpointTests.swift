@@ -174,7 +174,7 @@ import Testing
                     "id-\(number)", at: WallTime(seconds: Self.now), event: "license_refused",
                     code: number == 3 ? "token_expired" : "spc_malformed", cause: "a cause",
                     facts: [("listener", "public")]),
-                of: .init(isProven: true, network: nil))
+                of: .init(isProven: true, network: nil as String?))
         }
         let first = try await json("/v1/refusals", "limit=2")
         #expect(texts(first["refusals"], "request_id") == ["id-4", "id-3"])
@@ -195,12 +195,13 @@ import Testing
         for (number, (event, code)) in noted.enumerated() {
             recent.note(
                 .init("id-\(number)", at: WallTime(seconds: Self.now), event: event, code: code, cause: "a cause"),
-                of: .init(isProven: true, network: nil))
+                of: .init(isProven: true, network: nil as String?))
         }
         func listed(_ series: String) async throws -> [String] {
             texts(try await json("/v1/refusals", "series=\(series)")["refusals"], "request_id")
         }
-        #expect(try await listed("refusals_token") == ["id-1", "id-0"])
+        #expect(try await listed("refusals_token") == ["id-0"])
+        #expect(try await listed("refusals_anonymous") == ["id-1"])
         #expect(try await listed("refusals_fault") == ["id-3"])
         #expect(try await listed("refusals_key").isEmpty)
         #expect(try await listed("refusals") == ["id-4", "id-3", "id-1", "id-0"])
