@@ -68,7 +68,7 @@ extension HTTPConnection {
     /// The refusal of a request that is no health check, on a connection whose place is kept for these.
     private func refusal(ofHead head: HTTPRequestHead) -> HTTPResponse? {
         guard isForHealth, !listener.settings.healthPaths.contains(head.target.path) else { return nil }
-        var response = refusal(of: .overloaded)
+        var response = refusal(of: .overloaded, in: head)
         response.closesConnection = true
         return response
     }
