@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Where a form has a content, a content is named, also by an id that looks like a key id.
-    @Test(arguments: [uuid, other, "ex0MnlKkTgucYQpfO40uEQ=="])
+    @Test(arguments: [uuid, other])
     func aFormReadsAContentThatLooksLikeAKeyID(id: String) throws {
         let forms = ["skd://h/x?cid={content}&trk={track}", "skd://h/{content}?trk={track}"]
         let track = AssetCandidate.track(NamedTrack(try ContentID(id), label: .hd))

@@ -290,7 +290,7 @@ def test_a_key_that_is_called_not_revoked_is_good(keys: KeyServer, tmp_path: Pat
             assert lab.ask(session, tags.LEASE_ABOUT_TO_EXPIRE, "?renew=true").status == 200
         keys.publish(SigningKey(old.kid, old.algorithm, old.pair, {"revoked": True}))
         lab.await_code(old, "kid_revoked")
-        assert lab.ask(session, tags.LEASE_ABOUT_TO_EXPIRE, "?renew=true").status == 403
+        assert lab.ask(session, tags.LEASE_ABOUT_TO_EXPIRE, "?renew=true").status == 401
         own = SigningKey.make("own", "ES256", revoked=False)
         (lab.daemon.setup / "secrets" / "own.json").write_text(json.dumps({"keys": [own.for_verifiers]}))
         lab.reload(keysURL=None, keysHosts=None, keysAuthorities=None, keysFile="secrets/own.json")

@@ -171,9 +171,11 @@ import Testing
         #expect(
             try Self.text(records, .json)
                 == #"{"contentId":"movie-001","keys":[{"kid":"7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11","track":null,"#
-                + #""contentType":"sd","period":null,"scheme":"cbcs","key":"\#(Self.key)","iv":"\#(Self.iv)","#
+                + #""contentType":"sd","period":null,"scheme":"cbcs","hdcp":null,"securityLevel":null,"#
+                + #""key":"\#(Self.key)","iv":"\#(Self.iv)","#
                 + #""url":"\#(Self.url)"},{"kid":"c4e8a2f0-9d3b-4b77-8f15-6e2d90b1a7c3","track":"AUDIO","#
-                + #""contentType":"audio","period":7,"scheme":"sample-aes","key":"\#(Self.key)","iv":"\#(Self.iv)","#
+                + #""contentType":"audio","period":7,"scheme":"sample-aes","hdcp":null,"securityLevel":null,"#
+                + #""key":"\#(Self.key)","iv":"\#(Self.iv)","#
                 + #""url":"skd://c4e8a2f0-9d3b-4b77-8f15-6e2d90b1a7c3"}]}"#)
     }
 
