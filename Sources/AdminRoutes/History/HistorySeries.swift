@@ -61,7 +61,8 @@ package enum HistorySeries: String, CaseIterable, Sendable {
     var unit: Unit {
         switch self {
         case .licensesV1, .licensesV2, .licensesV3, .licensesRepeated, .refusals, .refusalsSPC, .refusalsToken,
-            .refusalsRights, .refusalsKey, .refusalsOverload, .refusalsFault, .refusalsOther, .refusalsUnproven, .refusalsAnonymous,
+            .refusalsRights, .refusalsKey, .refusalsOverload, .refusalsFault, .refusalsOther, .refusalsUnproven,
+            .refusalsAnonymous,
             .http2xx, .http3xx,
             .http4xx, .http5xx:
             .perSecond
