@@ -50,6 +50,8 @@ def look(lab: Lab, found: list[tuple[str, Desk]], name: str, show: Callable[[Des
     """Waits until each page shows the situation, and looks for barriers."""
     faults: list[str] = []
     for form, desk in found:
+        # A page in the background draws no frames.
+        desk.page.call("Page.bringToFront")
         show(desk)
         faults += examine(lab, desk, name, os.environ.get("LATCHKEY_PICTURES"), form)
     assert faults == []
