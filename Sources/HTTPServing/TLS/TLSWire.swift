@@ -220,7 +220,7 @@ private func countMessage(
         // Safe: the header has five bytes. The last two are the size of the payload (RFC 8446 section 5.1).
         let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: 5)
         wire.beganRecord(size: unsafe Int(bytes[3]) << 8 | Int(bytes[4]))
-    } else if contentType == SSL3_RT_HANDSHAKE, count > 0 {
+    } else if contentType == SSL3_RT_HANDSHAKE, count >= 4 {
         switch unsafe Int32(bytes.load(as: UInt8.self)) {
         case SSL3_MT_KEY_UPDATE: wire.beganKeyUpdate()
         case SSL3_MT_CERTIFICATE:
