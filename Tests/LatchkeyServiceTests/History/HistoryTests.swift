@@ -236,7 +236,7 @@ import Testing
         let registry = MetricsRegistry()
         let metrics = ServiceMetrics(registry: registry, rsaOperations: .init())
         let groups = Set(ProblemCode.allCases.map(\.historySeries))
-        #expect(groups.count == 7 && groups.allSatisfy { $0.rawValue.hasPrefix("refusals_") })
+        #expect(groups.count == 9 && groups.allSatisfy { $0.rawValue.hasPrefix("refusals_") })
         let sources = metrics.historySources
         for series in groups.union([.refusals, .licensesV1, .http5xx, .latencyMedian, .connections]) {
             #expect(sources[series] != nil, "\(series)")

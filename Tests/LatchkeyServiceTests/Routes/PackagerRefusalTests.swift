@@ -236,7 +236,8 @@ import Testing
             }),
         Refusal(
             testDescription: "a key that is stored with another IV", code: "key_conflict", content: "movie-1",
-            keyID: "00112233-4455-6677-8899-aabbccddeeff", found: "another IV", expected: "the IV of the stored key",
+            keyID: "00112233-4455-6677-8899-aabbccddeeff", found: "is stored with another initialization vector",
+            expected: "the key as it is stored",
             ask: {
                 let fixture = try Fixture()
                 func order(_ iv: String) -> String {

@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import Foundation
 import HTTPMessages
@@ -126,7 +127,7 @@ import Testing
     @Test func knowsEveryKindOfRowAndEverySeries() throws {
         func text(_ name: String) throws -> String { try #require(EmbeddedFile.page.first { $0.name == name }).text }
         let sentences = try text("ledger-words.js")
-        for kind in LedgerEntry.Kind.allCases { #expect(sentences.contains("\n  \(kind): \""), "\(kind)") }
+        for kind in LedgerEntry.Kind.allCases { #expect(sentences.contains("\n  \(kind.word): \""), "\(kind)") }
         let plots = try text("series.js")
         // Parts of what the plots show anyway: copies of licences, and all refusals together.
         let left: Set<HistorySeries> = [.licensesRepeated, .refusals]
