@@ -164,6 +164,11 @@ struct AssetText {
         var label: TrackLabel?
         var periodIndex: UInt32?
 
+        /// Whether a pair has a name that is read, whatever its value.
+        var hasName = false
+
+        var namesOnlyTrack: Bool { hasTrack && keyIDs.isEmpty && others.isEmpty }
+
         var hasTrack: Bool { label != nil || periodIndex != nil }
 
         /// Gives the contents of this part the track of a query. The id of a content may look like a key id.
@@ -191,7 +196,9 @@ struct AssetText {
         var contents: [[UInt8]?] = []
         for pair in query.split(separator: UInt8(ascii: "&")) {
             let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard sides.count == 2, !sides[1].isEmpty, let name = PairName(sides[0]) else { continue }
+            guard let name = PairName(sides[0]) else { continue }
+            part.hasName = true
+            guard sides.count == 2, !sides[1].isEmpty else { continue }
             let value = PercentEncoding.decode(Array(sides[1]))
             switch name {
             case .key:
@@ -260,7 +267,7 @@ struct AssetText {
         let keyID = isKeyID || !query.keyIDs.isEmpty ? nil : steps.reversed().lazy.compactMap(Self.keyID(inStep:)).first
         if let keyID {
             part.keyIDs.append(Part.KeyName(keyID: keyID, candidates: [.keyID(keyID)]))
-        } else if isLink || (sides.count > 1 && (isKeyID || (query.keyIDs.isEmpty && query.others.isEmpty))) {
+        } else if isLink || (sides.count > 1 && (isKeyID || !query.hasName || query.namesOnlyTrack)) {
             part.add(value)
         }
         // A content of the query is meant before a step of the path.
