@@ -46,16 +46,25 @@ extension LedgerArguments {
         // enough of them.
         for seconds in Self.searchedTimes {
             var latest = query
-            latest.from = max(query.from ?? .min, seconds.map { (query.to ?? context.now) - $0 } ?? .min)
+            latest.from = [query.from, seconds.map { (query.to ?? context.now) - $0 }].compactMap(\.self).max()
             found = []
             try await SharedLedgerSearch(query: latest, store: store, context: context).run(nodes) { node, find in
                 found.append((node, find))
+                // Not more of a long ledger is held than a few times what is printed.
+                if found.count > 8 * (limit + 1) { found = Self.newest(limit + 1, of: found) }
                 return true
             }
             if found.count > limit || latest.from == query.from { break }
         }
-        found.sort { ($0.find.entry.at, $0.find.sequence) > ($1.find.entry.at, $1.find.sequence) }
+        found = Self.newest(limit + 1, of: found)
         try Self.print(found.prefix(limit), isComplete: found.count <= limit, arguments, context)
+    }
+
+    private static func newest(
+        _ count: Int, of found: [(node: SharedLedgerNode, find: LedgerFind)]
+    ) -> [(node: SharedLedgerNode, find: LedgerFind)] {
+        Array(
+            found.sorted { ($0.find.entry.at, $0.find.sequence) > ($1.find.entry.at, $1.find.sequence) }.prefix(count))
     }
 
     private static func print(

@@ -7,7 +7,7 @@ import { line, panel } from "./timeline.js";
 
 /** The most that one request gives: a group with a part of its rows would tell half. */
 const PAGE_SIZE = 200;
-const LICENSES = new Set(["licenseIssued", "licenseRenewed"]);
+const LICENSES = new Set(["license_issued", "license_renewed"]);
 
 /** A panel like the one of `timeline`. */
 export function groupedTimeline(query, onEntry) {
@@ -64,11 +64,11 @@ function deviceGroup(device, contents) {
 
 function contentGroup(device, content, playbacks) {
   const rows = playbacks.flat();
-  const isRefused = rows.some(({ kind }) => kind === "licenseRefused");
+  const isRefused = rows.some(({ kind }) => kind === "license_refused");
   const parts = [
     counted(rows.filter(({ kind }) => LICENSES.has(kind)).length, "licence", "licences"),
     playbacks.length > 1 && counted(playbacks.filter(isPlayback).length, "playback", "playbacks"),
-    counted(rows.filter(({ kind }) => kind === "licenseRefused").length, "refusal", "refusals"),
+    counted(rows.filter(({ kind }) => kind === "license_refused").length, "refusal", "refusals"),
   ].filter(Boolean);
   const summary = el(
     "summary",
