@@ -15,7 +15,7 @@ import Testing
         try await LatchkeyProcess("ledger", "verify", "--config", folder.configuration, "--json")
     }
 
-    /// The rows of these kinds.
+    /// The rows of these kinds, the oldest first.
     private func entries(
         _ folder: DevelopmentFolder, _ more: [String] = [],
         of kinds: Set<String> = ["license_issued", "license_renewed", "license_refused", "refusals_omitted"]
@@ -24,7 +24,7 @@ import Testing
             arguments: ["ledger", "query", "--config", folder.configuration, "--json", "--limit", "1000"] + more)
         #expect(run.status == 0, "\(run.messages)")
         let all = try #require(try run.object()["entries"]?.array).compactMap(\.object)
-        return all.filter { $0["kind"]?.string.map { kinds.contains($0) } ?? false }
+        return all.reversed().filter { $0["kind"]?.string.map { kinds.contains($0) } ?? false }
     }
 
     private func kill(_ daemon: RunningDaemon) {

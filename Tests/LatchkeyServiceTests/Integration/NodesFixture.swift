@@ -168,7 +168,7 @@ final class NodesFixture {
             .compactMap { $0["license"]?.string }
     }
 
-    /// The rows of a node's own ledger. Fails if the ledger does not verify.
+    /// The rows of a node's own ledger, the oldest first. Fails if the ledger does not verify.
     func rows(of node: Int) async throws -> [JSONObject] {
         let configuration = folders[node].configuration
         let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")
@@ -177,7 +177,7 @@ final class NodesFixture {
             "ledger", "query", "--config", configuration, "--json", "--limit", "1000")
         #expect(run.status == 0, "\(run.messages)")
         let entries = try #require(try run.object()["entries"]?.array)
-        return entries.compactMap(\.object)
+        return entries.reversed().compactMap(\.object)
     }
 
     /// Sends a request to the admin listener of a node.

@@ -78,7 +78,7 @@ struct RevocationFixture {
             arguments: ["revocations", words[0], "--config", daemon.folder.configuration] + words.dropFirst())
     }
 
-    /// The ledger's rows of this kind. Fails if the ledger does not verify.
+    /// The ledger's rows of this kind, the oldest first. Fails if the ledger does not verify.
     func ledger(_ kind: String) async throws -> [JSONObject] {
         let configuration = daemon.folder.configuration
         let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")
@@ -86,6 +86,6 @@ struct RevocationFixture {
         let run = try await LatchkeyProcess(
             "ledger", "query", "--config", configuration, "--json", "--limit", "1000")
         let entries = try #require(try run.object()["entries"]?.array).compactMap(\.object)
-        return entries.filter { $0["kind"]?.string == kind }
+        return entries.reversed().filter { $0["kind"]?.string == kind }
     }
 }
