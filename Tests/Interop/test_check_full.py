@@ -63,7 +63,7 @@ def missing_storage_folder(setup: Path) -> str:
 def foreign_storage_folder(setup: Path) -> str:
     change(setup, "sqlite:latchkey.db", "sqlite:data/latchkey.db")
     (setup / "data").mkdir(mode=0o755)
-    return f"{setup}/data(/latchkey.db)?: Permission denied"
+    return f"{setup}/data(/latchkey.db)?; it must belong to the user of the daemon"
 
 
 def foreign_lock(setup: Path) -> str:
@@ -73,7 +73,7 @@ def foreign_lock(setup: Path) -> str:
     database.chmod(0o600)
     os.chown(database, UNPRIVILEGED, UNPRIVILEGED)
     (setup / ".latchkey.db-lock").touch(mode=0o600)
-    return f"{setup}/.latchkey.db-lock: Permission denied"
+    return f"{setup}/.latchkey.db-lock; it must belong to the user of the daemon"
 
 
 def lost_database(setup: Path) -> str:
