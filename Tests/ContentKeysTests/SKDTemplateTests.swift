@@ -143,7 +143,9 @@ import Testing
             written += 1
             #expect(template.leadsBack(url, names, forms), "\(url)")
             let prefix = url.hasPrefix("skd://") ? "skd://" : "skd:"
-            #expect(template.leadsBack(String(url.dropFirst(prefix.count)), names, forms), "\(url)")
+            let bare = String(url.dropFirst(prefix.count))
+            // A content id of one byte alone is too short for an asset id.
+            #expect(bare.utf8.count < 2 || template.leadsBack(bare, names, forms), "\(url)")
         }
         #expect(written > 20)
     }
