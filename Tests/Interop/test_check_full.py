@@ -63,7 +63,7 @@ def missing_storage_folder(setup: Path) -> str:
 def foreign_storage_folder(setup: Path) -> str:
     change(setup, "sqlite:latchkey.db", "sqlite:data/latchkey.db")
     (setup / "data").mkdir(mode=0o755)
-    return f"{setup}/data(/latchkey.db)?; it must belong to the user of the daemon"
+    return f"{setup}/data(/latchkey.db)?(; it must belong to the user of the daemon|, where SQLite makes files)"
 
 
 def foreign_lock(setup: Path) -> str:

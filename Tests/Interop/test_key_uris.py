@@ -100,8 +100,6 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
         ("skd://h/x?CONTENT_ID=film-2&KEY_ID=<audio>", "audio"),
         ("skd://drmtoday?assetId=film-2&variantId=hd", "hd"),
         ("skd://h/film-2?track=AUDIO", "audio"),
-        ("skd://series-1?iv=00112233445566778899aabbccddeeff", "series"),
-        ("skd://series-1/?x=1", "series"),
         ("skd://h/getckc/film-2/<hd>", "hd"),
         ("https://h/getckc/film-2/<audio>", "audio"),
         # Beside another content, whose key is not meant.

@@ -71,7 +71,7 @@ def test_prometheus_reads_its_configuration_in_the_file_for_compose(tmp_path: Pa
     (tmp_path / "latchkey-alerts.yaml").write_text(ALERTS.read_text())
     (tmp_path / "prometheus.yml").write_text(text.replace("/run/secrets/metrics-token", str(secret)))
     said = promtool("check", "config", str(tmp_path / "prometheus.yml"))
-    assert f"{len(alerts())} rules found" in said
+    assert f"{len(alerts()) + len(rules('record'))} rules found" in said
 
 
 @needs_promtool

@@ -161,7 +161,7 @@ def test_the_plot_of_refusals_leads_to_them(lab: Lab, desk: Desk) -> None:
             requestAnimationFrame(look);
         }};
         look();
-    }})""") == "#find?refused=refusals_token&within=3600"
+    }})""") == "#find?refused=refusals_anonymous&within=3600"
 
 
 def test_who_may_not_look_gets_no_links(lab: Lab, desk: Desk) -> None:

@@ -27,7 +27,7 @@ def test_each_role_sees_its_views_and_its_actions(lab: Lab, desk: Desk, subject:
     found = {"operate"} if desk.count("#view button") and "Drain this node" in desk.text("#view") else set()
     if "Find" in VIEWS[role]:
         desk.go("find", subject=subject)
-        desk.wait("document.querySelectorAll('#view tbody tr').length >= 2 && document.querySelector('.timeline li')")
+        desk.wait("document.querySelectorAll('#view tbody tr').length >= 2 && document.querySelector('.group')")
         found |= {"release"} if "Remove" in desk.texts("#view button") else set()
         found |= {"revoke"} if "Revoke" in desk.texts("#view button") else set()
     assert found == CHANGES[role]

@@ -25,7 +25,8 @@ extension Problem {
         case .tokenMissing, .entitlement(.tokenMalformed):
             if let stray = finder.stray(in: fields.allBytes, query: carriers.query, isFound: error != .tokenMissing) {
                 tell(stray)
-                return "\(stray.placeholder ?? "something like a token") in the \(stray.place) \(stray.name)"
+                let form = stray.isQuoted ? ", in quotes" : stray.isRead ? ", not in the form that is read there" : ""
+                return "\(stray.placeholder ?? "something like a token") in the \(stray.place) \(stray.name)\(form)"
             }
         case .entitlement(.tokenAmbiguous):
             let places = finder.places(in: carriers)
