@@ -1,8 +1,10 @@
 /// Finds the name that a misspelled word was probably meant to be.
 package enum NearestName {
-    /// The known name with the fewest differences from `name`. If it has too many differences for its length, the first
-    /// known name that `name` abbreviates, as `maxLife` does `maximumLife`; nil if there is none. If several names are
-    /// equally near, the first of them. Case, hyphens and underscores do not count.
+    /// The known name with the fewest differences from `name`, and the first of several. Case, hyphens and underscores
+    /// do not count.
+    ///
+    /// If that name has too many differences for its length, it is the first name of which `name` is an abbreviation, as
+    /// `maxLife` is of `maximumLife`. Nil if no name fits.
     package static func of(_ name: String, among known: [String]) -> String? {
         let letters = plain(name)
         let distances = known.map { (name: $0, distance: distance(letters, plain($0))) }

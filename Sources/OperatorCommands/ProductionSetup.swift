@@ -161,13 +161,13 @@ enum ProductionSetup {
                 credentials: [
                     {
                         name: "main",
-                        // Devices choose by the certificate that the app was given: version 1 of their messages (SPC) goes with
-                        // 1024 bits, version 2 with 2048. Leave out a pair that you do not have. If Apple issued both
-                        // certificates in one file: certificateBundle: "fairplay/bundle.bin", in place of the two. Encrypted
-                        // keys need privateKeyPassphrase: "secrets/fairplay-passphrase".
+                        // Devices choose by the certificate that the app was given: version 1 of their messages (SPC)
+                        // goes with 1024 bits, version 2 with 2048. Leave out a pair that you do not have. If Apple
+                        // issued both certificates in one file: certificateBundle: "fairplay/bundle.bin", in place of
+                        // the two. Encrypted keys need privateKeyPassphrase: "secrets/fairplay-passphrase".
                         //
-                        // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's library:
-                        // this line takes the place of all certificates, private keys and the application secret:
+                        // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's
+                        // library: this line takes the place of all certificates, private keys and the secret:
                         // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
                         \(credential(delivered))
                     },

@@ -4,8 +4,8 @@ package import KeyCrypto
 /// Decodes the contents of files with secrets of a fixed size.
 package enum EncodedSecret {
     /// Decodes a secret of `size` bytes: hexadecimal digits, padded Base64 with optional white space at the end, or raw
-    /// bytes. Digits may have a byte order mark and `0x` before them, and colons and white space between them, as tools
-    /// and editors write them.
+    /// bytes. Digits may have a byte order mark before them, colons, commas and white space between them, and `0x` before
+    /// the first digit or each pair, as tools and editors write them.
     ///
     /// Returns nil for anything else. Raw bytes that spell hexadecimal digits are refused too, because they probably
     /// are a shorter key.
@@ -45,17 +45,23 @@ package enum EncodedSecret {
     private static func hexadecimalDigits(of bytes: [UInt8]) -> [UInt8] {
         var text = bytes[...]
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
-        text = text.drop { $0 <= 0x20 }
-        if text.starts(with: "0x".utf8) || text.starts(with: "0X".utf8) { text = text.dropFirst(2) }
         var digits: [UInt8] = []
         // Never grows, so that no copy is left behind.
         digits.reserveCapacity(text.count)
-        for byte in text where byte != UInt8(ascii: ":") && ![0x20, 0x09, 0x0A, 0x0D].contains(byte) {
-            guard Character(UnicodeScalar(byte)).isHexDigit else {
+        var isBegin = true
+        while let byte = text.first {
+            if isBegin, text.starts(with: "0x".utf8) || text.starts(with: "0X".utf8) {
+                text = text.dropFirst(2)
+                isBegin = false
+                continue
+            }
+            isBegin = ":, \t\n\r".utf8.contains(byte)
+            guard isBegin || Character(UnicodeScalar(byte)).isHexDigit else {
                 digits.wipe()
                 return []
             }
-            digits.append(byte)
+            if !isBegin { digits.append(byte) }
+            text = text.dropFirst()
         }
         return digits
     }

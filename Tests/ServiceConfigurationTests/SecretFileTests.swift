@@ -137,7 +137,8 @@ import Testing
         "0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", " f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
         "\u{FEFF}f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\r\n",
         "F0:F1:F2:F3:F4:F5:F6:F7:F8:F9:FA:FB:FC:FD:FE:FF", "f0f1f2f3 f4f5f6f7 f8f9fafb fcfdfeff",
-        "\u{FEFF}0XF0F1F2F3F4F5F6F7\nF8F9FAFBFCFDFEFF",
+        "\u{FEFF}0XF0F1F2F3F4F5F6F7\nF8F9FAFBFCFDFEFF", "f0,f1,f2,f3,f4,f5,f6,f7,f8,f9,fa,fb,fc,fd,fe,ff",
+        "0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff",
     ])
     func readsTexts(text: String) {
         #expect(decode(Array(text.utf8)) == Self.secret)
@@ -159,6 +160,7 @@ import Testing
     @Test(arguments: [
         "f0f1f2f3f4f5f6f7f8f9fafbfcfdfe", "f0f1f2f3f4f5f6f7f8f9fafbfcfdfefff", "g0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
         "0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfe", "0x0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", "8PHy8/T19vf4+fr7/P3+/w", "\n",
+        "f00xf1f2f3f4f5f6f7f8f9fafbfcfdfeff",
         "f0-f1-f2-f3-f4-f5-f6-f7-f8-f9-fa-fb-fc-fd-fe-ff", "\"f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\"",
         "8PHy8/T19vf4+fr7/P3+/x==", "8PHy8_T19vf4-fr7_P3-_w==", "8PHy8/T19vf4+fr7/P3+",
     ])

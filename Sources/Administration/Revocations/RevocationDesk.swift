@@ -42,7 +42,7 @@ package struct RevocationDesk: Sendable {
         return try await records.lift(known, recording: entry) ? known : nil
     }
 
-    /// The revocation of a target, which may have ended unless the target is half of a digest; nil if there is none.
+    /// The revocation of a target; nil if there is none. One that has ended is found too, but not by half of a digest.
     package func known(_ target: RevocationTarget, at now: Int64) async throws(StoreError) -> Revocation? {
         let value = try target.storedValue(names)
         return target.isHalf

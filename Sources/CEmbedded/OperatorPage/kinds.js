@@ -21,7 +21,7 @@ const NAMED_REQUEST = /\b(?:request_id|x-request-id)["']?\s*[:=]\s*["']?([\w.:-]
 const KEY_NAMES = ["kid", "keyid", "key_id"];
 const CONTENT_NAMES = ["contentid", "content_id", "assetid", "asset_id", "content"];
 
-/** The token in a pasted text; null if it is none. A token is a secret, so it never becomes part of an address. */
+/** The token in a pasted text, or null. A token is a secret, so it never becomes part of an address. */
 export const tokenIn = (text) => TOKEN.exec(text.trim())?.[1] ?? null;
 
 /** What a pasted text may be, the most probable first: `{ kind, text }` with the text in the server's spelling. */

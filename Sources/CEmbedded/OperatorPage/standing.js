@@ -1,4 +1,4 @@
-// Whether what was searched for is revoked or withdrawn, by whom and why.
+// The marks "revoked" and "withdrawn" of what a search has found, with the reason, the date and the operator.
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";

@@ -196,7 +196,7 @@ struct ClaimObject {
         return node
     }
 
-    /// The name of the member that was probably meant for the absent one at a path; nil if there is none.
+    /// The member whose name is near to that of the absent member at a path; nil if no name is near.
     func misspelling(of path: String) -> String? {
         let steps = path.split(separator: ".")
         guard let name = steps.last else { return nil }

@@ -23,7 +23,7 @@ package struct StrayToken: Equatable, Sendable {
 }
 
 extension TokenFinder {
-    /// The most values that begin like a token and are none. After so many, the request is a stranger's game.
+    /// How many values that begin like a token are read. An honest request has one or two.
     private static let triesMaximum = 16
 
     /// Returns the header or parameter with something like a token that explains a refusal.

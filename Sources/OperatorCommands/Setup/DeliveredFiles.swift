@@ -39,7 +39,7 @@ struct DeliveredFiles {
         for name in try Self.names(in: folder) {
             let bytes = try CommandFile.read("\(folder)/\(name)", sizeMaximum: Self.sizeMaximum).revealed()
             if let secret = Self.applicationSecret(bytes) {
-                let digits = Array((Hexadecimal.encode(secret) + "\n").utf8)
+                let digits = Array((Hexadecimal.encode(secret.revealed()) + "\n").utf8)
                 try add("fairplay/application-secret.hex", digits, isSecret: true, name, "the application secret (ASk)")
                 continue
             }
@@ -108,21 +108,16 @@ struct DeliveredFiles {
         }
     }
 
-    /// The 16 bytes of an application secret: as they are, or as 32 hexadecimal digits in any common spelling.
-    static func applicationSecret(_ bytes: [UInt8]) -> [UInt8]? {
-        if bytes.count == 16, bytes.contains(where: { !(0x20..<0x7F).contains($0) }) { return bytes }
-        guard bytes.count <= 256, let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        var digits = text.replacing("\u{FEFF}", with: "").filter { !$0.isWhitespace && !":-,".contains($0) }
-        digits = digits.lowercased().replacing("0x", with: "")
-        guard let secret = try? Hexadecimal.decode(Array(digits.utf8)), secret.count == 16 else { return nil }
-        return secret
+    /// The application secret in any form that the configuration reads. A text of 16 characters is none.
+    private static func applicationSecret(_ bytes: [UInt8]) -> SecretBytes? {
+        let isText = bytes.allSatisfy { (0x20..<0x7F).contains($0) || (0x09...0x0D).contains($0) }
+        if isText, bytes.count == SecretArgument.blockSize { return nil }
+        return EncodedSecret.decode(SecretBytes(copying: bytes), size: SecretArgument.blockSize)
     }
 
     private static func kind(of bytes: [UInt8], _ name: String) -> String {
-        if bytes.contains("BEGIN CERTIFICATE REQUEST".utf8) || bytes.contains("BEGIN NEW CERTIFICATE REQUEST".utf8) {
-            return "a signing request, which Apple or an authority has answered with a certificate"
-        }
-        return name == "certificates.json" ? "read with its library" : "no certificate, key or application secret"
+        if name == "certificates.json" { return "read with its library" }
+        return KeyFileKind(bytes).map(\.description) ?? "no certificate, key or application secret"
     }
 
     // MARK: - What belongs together
@@ -156,7 +151,12 @@ struct DeliveredFiles {
                         "the FairPlay certificate of \(bits) bits")
                 }
             }
-            for certificate in found { try takeKey(of: certificate, from: sources) }
+            for certificate in found {
+                let bits = certificate.rsaBits ?? 0
+                try takeKey(
+                    of: certificate, from: sources, to: "fairplay/private-key-\(bits).pem",
+                    "the private key of the FairPlay certificate of \(bits) bits")
+            }
         }
         guard !has("fairplay/bundle.bin") || !files.contains(where: { $0.path.hasPrefix("fairplay/certificate-") })
         else {
@@ -164,14 +164,12 @@ struct DeliveredFiles {
         }
     }
 
-    private mutating func takeKey(of certificate: HeldCertificate, from sources: [Source]) throws(CommandError) {
-        let bits = certificate.rsaBits ?? 0
+    private mutating func takeKey(
+        of certificate: HeldCertificate, from sources: [Source], to path: String, _ what: String
+    ) throws(CommandError) {
         for source in sources {
             guard let key = source.contents.privateKey, certificate.belongs(to: key) else { continue }
-            try add(
-                "fairplay/private-key-\(bits).pem", try Self.pem(key), isSecret: true, source.name,
-                "the private key of the FairPlay certificate of \(bits) bits")
-            return
+            return try add(path, try Self.pem(key), isSecret: true, source.name, what)
         }
     }
 
@@ -190,13 +188,9 @@ struct DeliveredFiles {
                 if chain.count > 1, let last = chain.last, last.isIssued(by: last) { chain.removeLast() }
                 let pem = chain.map { Self.pem($0.der) }.joined()
                 try add("tls/certificate.pem", Array(pem.utf8), isSecret: false, source.name, "the TLS certificate")
-                for source in sources {
-                    guard let key = source.contents.privateKey, certificate.belongs(to: key) else { continue }
-                    try add(
-                        "tls/private-key.pem", try Self.pem(key), isSecret: true, source.name,
-                        "the private key of the TLS certificate")
-                    break
-                }
+                try takeKey(
+                    of: certificate, from: sources, to: "tls/private-key.pem",
+                    "the private key of the TLS certificate")
             }
         }
     }
