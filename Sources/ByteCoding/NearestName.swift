@@ -3,8 +3,8 @@ package enum NearestName {
     /// The known name with the fewest differences from `name`, and the first of several. Case, hyphens and underscores
     /// do not count.
     ///
-    /// If that name has too many differences for its length, it is the first name of which `name` is an abbreviation, as
-    /// `maxLife` is of `maximumLife`. Nil if no name fits.
+    /// If that name has too many differences for its length, it is the first name of which `name` is an abbreviation,
+    /// as `maxLife` is of `maximumLife`. Nil if no name fits.
     package static func of(_ name: String, among known: [String]) -> String? {
         let letters = plain(name)
         let distances = known.map { (name: $0, distance: distance(letters, plain($0))) }

@@ -4,8 +4,8 @@ package import KeyCrypto
 /// Decodes the contents of files with secrets of a fixed size.
 package enum EncodedSecret {
     /// Decodes a secret of `size` bytes: hexadecimal digits, padded Base64 with optional white space at the end, or raw
-    /// bytes. Digits may have a byte order mark before them, colons, commas and white space between them, and `0x` before
-    /// the first digit or each pair, as tools and editors write them.
+    /// bytes. Digits may have a byte order mark before them, colons, commas and white space between them, and `0x`
+    /// before the first digit or each pair, as tools and editors write them.
     ///
     /// Returns nil for anything else. Raw bytes that spell hexadecimal digits are refused too, because they probably
     /// are a shorter key.
