@@ -23,7 +23,7 @@ package struct StrayToken: Equatable, Sendable {
 }
 
 extension TokenFinder {
-    /// How many values that begin like a token are read. An honest request has one or two.
+    /// How many values that may be a token, or stand for one, are read. An honest request has one or two.
     private static let triesMaximum = 16
 
     /// Returns the header or parameter with something like a token that explains a refusal.
@@ -38,14 +38,18 @@ extension TokenFinder {
         var other: StrayToken?
         var triesLeft = Self.triesMaximum
         for (name, value) in fields where name.count <= StrayToken.nameSizeMaximum {
+            guard triesLeft > 0 else { break }
+            let mayBegin = TokenForm.mayBegin(value)
+            guard mayBegin || value.count <= StrayToken.placeholderSizeMaximum else { continue }
             let lowercased = { name.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
-            let isRead = names.contains { lowercased().elementsEqual($0) }
+            let isRead = names.contains { $0.count == name.count && lowercased().elementsEqual($0) }
+            guard isRead || (mayBegin && !isFound && other == nil) else { continue }
+            triesLeft -= 1
             let wordCount = isRead && lowercased().elementsEqual("authorization".utf8) ? 1 : 0
             if isRead, let text = StrayToken.placeholder(in: value, after: wordCount) {
                 return StrayToken(.header, name, isRead: true, placeholder: text)
             }
-            guard triesLeft > 0, isRead || (!isFound && other == nil), TokenForm.mayBegin(value) else { continue }
-            triesLeft -= 1
+            guard mayBegin else { continue }
             // Cookies belong to the web page, which may have tokens for other services.
             guard let form = TokenForm(value), !lowercased().elementsEqual("cookie".utf8) else { continue }
             guard isRead else {
@@ -87,6 +91,7 @@ extension TokenFinder {
 extension StrayToken {
     /// The texts that programs write for a token that they do not have.
     private static let placeholders = ["undefined", "null", "(null)", "nil", "None", "[object Object]"]
+    fileprivate static let placeholderSizeMaximum = 32
 
     fileprivate init(
         _ place: Place, _ name: ArraySlice<UInt8>, isRead: Bool, isQuoted: Bool = false, rightName: String? = nil,
@@ -99,7 +104,7 @@ extension StrayToken {
 
     /// The placeholder that a value is, alone or after this number of words; nil for other values.
     fileprivate static func placeholder(in value: ArraySlice<UInt8>, after wordCount: Int) -> String? {
-        guard value.count <= 32 else { return nil }
+        guard value.count <= placeholderSizeMaximum else { return nil }
         let rest = wordCount == 0 ? value : value.drop { $0 != 0x20 }.drop { $0 == 0x20 }
         return placeholders.first { value.elementsEqual($0.utf8) || rest.elementsEqual($0.utf8) }
     }
@@ -114,8 +119,16 @@ private struct TokenForm {
 
     /// Whether a token may begin in the value, after few words. It looks at few bytes.
     static func mayBegin(_ value: ArraySlice<UInt8>) -> Bool {
-        let beginning = value.prefix(wordsSizeMaximum + 3)
-        return beginning.indices.contains { beginning[$0...].starts(with: "eyJ".utf8) }
+        // How many letters of `eyJ` stand before the next byte.
+        var count = 0
+        for byte in value.prefix(wordsSizeMaximum + 3) {
+            switch (count, byte) {
+            case (2, UInt8(ascii: "J")): return true
+            case (1, UInt8(ascii: "y")): count = 2
+            default: count = byte == UInt8(ascii: "e") ? 1 : 0
+            }
+        }
+        return false
     }
 
     /// Nil if the value does not end with a JWT, or has anything but a few words before it. So an address with a token
