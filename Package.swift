@@ -160,6 +160,12 @@ var targets: [Target] = [
             "CommandSupport",
         ]),
     module(
+        "SetupCommands",
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "Entitlements", "ContentKeys",
+            "ServiceConfiguration", "CommandSupport",
+        ]),
+    module(
         "PlayerTools",
         [
             "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
@@ -178,7 +184,8 @@ var targets: [Target] = [
 
     // Floor 9
     program("latchkeyd", ["CommandLineKit", "ServiceConfiguration", "LatchkeyService"]),
-    program("latchkey", ["CommandLineKit", "ServiceConfiguration", "OperatorCommands", "PlayerTools"]),
+    program(
+        "latchkey", ["CommandLineKit", "ServiceConfiguration", "SetupCommands", "OperatorCommands", "PlayerTools"]),
 
     // Tests
     .target(
@@ -252,7 +259,7 @@ var targets: [Target] = [
         [
             "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "DeviceSimulation",
             "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "PackagerAPI", "HTTPCalls",
-            "ServiceConfiguration", "Administration", "CommandSupport", "PlayerTools", "latchkey",
+            "ServiceConfiguration", "Administration", "CommandSupport", "SetupCommands", "PlayerTools", "latchkey",
         ]),
     tests(
         of: "LatchkeyService",

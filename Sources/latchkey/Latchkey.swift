@@ -3,6 +3,7 @@ import Foundation
 import OperatorCommands
 import PlayerTools
 import ServiceConfiguration
+import SetupCommands
 
 /// The command-line tool.
 @main

@@ -8,6 +8,7 @@ import Testing
 
 @testable import CommandSupport
 @testable import OperatorCommands
+@testable import SetupCommands
 
 /// A set-up like that of `latchkey init`, and a server with its credential.
 struct DevelopmentFixture {

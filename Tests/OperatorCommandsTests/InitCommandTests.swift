@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @testable import CommandSupport
-@testable import OperatorCommands
+@testable import SetupCommands
 
 @Suite(.tags(.startsProcesses)) struct InitCommandTests {
     private let folder: TemporaryDirectory

@@ -7,6 +7,7 @@ import Testing
 
 @testable import CommandSupport
 @testable import OperatorCommands
+@testable import SetupCommands
 
 @Suite(.tags(.startsProcesses)) struct TokenCommandTests {
     private let fixture: DevelopmentFixture
