@@ -18,6 +18,8 @@ package final class DecisionRecorder: Sendable {
 
     /// 90 days.
     package static let deviceLifeDefault: Int64 = 90 * 86_400
+    /// Longer than a player repeats a request whose answer it has not got.
+    package static let retryWindowDefault: Int64 = 120
 
     package let pseudonyms: Pseudonymizer
     /// How long the same request with the same token gets the same answer, in seconds.
@@ -32,7 +34,8 @@ package final class DecisionRecorder: Sendable {
 
     /// - Parameter accounts: Where rentals are read. If it is nil, a rental is unknown until a decision finds it.
     package init(
-        store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120,
+        store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required,
+        retryWindow: Int64 = DecisionRecorder.retryWindowDefault,
         deviceLife: Int64 = DecisionRecorder.deviceLifeDefault, accounts: (any AccountStore)? = nil
     ) {
         self.store = store

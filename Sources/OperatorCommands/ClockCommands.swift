@@ -18,7 +18,7 @@ extension Command {
         details: """
             After a step of the clock the daemon deletes nothing. While the clock is behind the time that the node knows, the daemon
             also serves only renewals by session tokens. It trusts the clock again by itself when the clock is right again, when the
-            kernel has reported it as synchronised for 60 seconds, or after clock.settleTime. Use `accept` if you know that the clock is
+            kernel has reported it as synchronised for 60 seconds, or after an hour without a step. Use `accept` if you know that the clock is
             right and do not want to wait.
             """,
         examples: [

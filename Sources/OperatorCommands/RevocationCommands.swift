@@ -14,7 +14,7 @@ extension Command {
         summary: "Revoke tokens, subjects, devices, sessions, keys and contents",
         details: """
             Works on the store itself, also while daemons serve from it. Each daemon applies a change within
-            entitlement.revocationRefresh. A revoked token, subject or device gets no licence and no renewal, but a licence that a device
+            two seconds. A revoked token, subject or device gets no licence and no renewal, but a licence that a device
             has stored cannot be taken back. The ledger of this node records each change with the user who made it.
             """,
         examples: [

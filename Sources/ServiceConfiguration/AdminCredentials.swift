@@ -40,7 +40,7 @@ package struct AdminCredentials: Sendable {
 
     package init(
         tokens: [Token] = [], clients: [Client] = [],
-        sessionIdle: Duration = Configuration.AdminListener.sessionIdleDefault
+        sessionIdle: Duration = .seconds(15 * 60)
     ) {
         self.tokens = tokens
         self.clients = clients

@@ -6,9 +6,6 @@ extension CORSPolicy {
         let origins = section.set("origins", .origin, allowsEmpty: true) ?? ["*"]
         let allowsCredentials = section.value("allowCredentials", .boolean, default: standard.allowsCredentials)
         let otherFields = section.set("allowedHeaders", .fieldName, allowsEmpty: true) ?? []
-        let maximumAge = section.value(
-            "maximumAge", .duration(.zero ... .seconds(86_400), example: standard.maximumAge),
-            default: standard.maximumAge)
 
         if origins.contains("*") && origins.count > 1 {
             section.report("origins", .invalidValue(expected: "only \"*\", or only origins", example: "[\"*\"]"))
@@ -20,7 +17,7 @@ extension CORSPolicy {
         self.init(
             origins: origins.contains("*") ? .any : .listed(OriginSet(origins.sorted())),
             allowsCredentials: allowsCredentials,
-            otherFields: otherFields, maximumAge: maximumAge)
+            otherFields: otherFields)
     }
 }
 

@@ -80,7 +80,6 @@ extension CallbackMemory.Limits {
         let denied = section.value(
             "denied", .seconds(0...3600, example: deniedSeconds), default: .seconds(deniedSeconds))
         deniedSeconds = denied.components.seconds
-        capacity = section.value("capacity", .integer(2...1 << 20, example: capacity), default: capacity)
     }
 }
 

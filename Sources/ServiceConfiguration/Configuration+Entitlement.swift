@@ -23,10 +23,6 @@ extension Configuration.Entitlement {
         let readsBody = section.value("tokenInBody", .boolean, default: false)
         countryField = section.optional("countryField", .fieldName)
         let policy = EntitlementPolicy(reading: section)
-        revocationRefresh = section.value(
-            "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5), effect: .restart)
-        retryWindow = section.value(
-            "retryWindow", .seconds(0...3600, example: 120), default: .seconds(120), effect: .restart)
         let sessions = section.section("sessions", Configuration.Sessions.init(reading:))
         let callback = section.optionalSection("callback", Configuration.Callback.init(reading:))
 
@@ -55,7 +51,7 @@ extension Configuration.Entitlement {
 }
 
 extension Configuration.Entitlement {
-    /// The findings about the profiles and the floor.
+    /// The findings about the profiles and the common limits.
     ///
     /// With `offlineByRight`, a right is enough for a stored key, and ContentAuthZ has no limits for stored keys. The
     /// rules must then set these limits.
@@ -164,12 +160,12 @@ extension KeyState {
 extension EntitlementPolicy {
     private static let profileCountMaximum = 64
 
-    /// Reads `profiles` and `floor` of the section `entitlement`.
+    /// Reads `profiles` and `limitsForEveryLicense` of the section `entitlement`.
     init(reading section: ConfigurationSection) {
         let profiles = section.namedSections(
             "profiles", countMaximum: Self.profileCountMaximum, PolicyRule.init(reading:))
-        let floor = section.section("floor", PolicyRule.init(reading:))
-        self.init(profiles: profiles, floor: floor ?? PolicyRule())
+        let common = section.section("limitsForEveryLicense", PolicyRule.init(reading:))
+        self.init(profiles: profiles, common: common ?? PolicyRule())
     }
 }
 
@@ -222,7 +218,7 @@ extension Configuration.Sessions {
 
     /// Returns nil if no key is named, or if a fault of the key was reported.
     init?(reading section: ConfigurationSection) {
-        let key = section.optional("key", .file(in: section.directory, example: "secrets/session-key"))
+        let key = section.secret("key", inPlace: "secrets/session-key")
         retiredKeys =
             section.set(
                 "retiredKeys", .file(in: section.directory, example: "secrets/session-key-1"), allowsEmpty: true) ?? []

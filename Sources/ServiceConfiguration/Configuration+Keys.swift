@@ -39,7 +39,7 @@ extension Configuration.Keys {
             allowsEmpty: true
         ) { Configuration.OlderKey(reading: $0, versions: Self.versions, example: "secrets/key-encryption-key-1") }
         olderKeyEncryptionKeys = older ?? []
-        masterSecret = section.optional("masterSecret", .file(in: section.directory, example: "secrets/master-secret"))
+        masterSecret = section.secret("masterSecret", inPlace: "secrets/master-secret")
         masterSecretVersion = section.value("masterSecretVersion", .integer(Self.versions, example: 1), default: 1)
         allowReveal = section.value("allowReveal", .boolean, default: false)
         skdTemplate = section.value("skdTemplate", .skdTemplate, default: .standard)

@@ -33,8 +33,6 @@ extension Configuration {
         /// How many processes there are, each with one call at a time.
         package let count: Int
         package let callDeadline: Duration
-        /// The processor time that one worker may use in addition to that of its answered calls.
-        package let processorTime: Duration
         /// The limit of the address space of one worker, in bytes.
         package let memoryLimit: UInt64
         /// The user that workers become; nil for the daemon's own user.
@@ -109,7 +107,6 @@ extension Configuration.SDK {
 extension Configuration.Workers {
     private static let counts = 1...256
     private static let callDeadlineDefault: Duration = .seconds(1)
-    private static let processorTimeDefault: Duration = .seconds(2)
     private static let memoryLimitDefault: UInt64 = 512 << 20
 
     /// Reads the fields in the section of a library. Each has a default.
@@ -119,9 +116,6 @@ extension Configuration.Workers {
         callDeadline = section.value(
             "callDeadline", .duration(.milliseconds(10)...(.seconds(60)), example: Self.callDeadlineDefault),
             default: Self.callDeadlineDefault)
-        processorTime = section.value(
-            "processorTime", .duration(.milliseconds(10)...(.seconds(600)), example: Self.processorTimeDefault),
-            default: Self.processorTimeDefault)
         memoryLimit = section.value(
             "memoryLimit", .integer(64 << 20...1 << 40, example: Self.memoryLimitDefault),
             default: Self.memoryLimitDefault)

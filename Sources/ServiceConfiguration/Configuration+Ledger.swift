@@ -24,8 +24,6 @@ extension Configuration {
         package let sharedRetention: Duration
         /// After how long the rows of renewals are rolled up: whole seconds.
         package let rollUpRenewalsAfter: Duration
-        /// How often a checkpoint of the ledger is written to the log: whole seconds.
-        package let checkpointEvery: Duration
         /// How many refusals of good tokens get a row of their own per second.
         package let refusalsPerSecond: Int
 
@@ -58,8 +56,6 @@ extension Configuration.Ledger {
             "sharedRetention", .seconds(3600...36_500 * 86_400, example: 400 * 86_400), default: retention)
         rollUpRenewalsAfter = section.value(
             "rollUpRenewalsAfter", .seconds(3600...36_500 * 86_400, example: 7 * 86_400), default: .seconds(7 * 86_400))
-        checkpointEvery = section.value(
-            "checkpointEvery", .seconds(1...86_400, example: 300), default: .seconds(300))
         refusalsPerSecond =
             section.section("refusals") { refusals in
                 refusals.value("perSecond", .integer(0...10_000, example: 10), default: 10)

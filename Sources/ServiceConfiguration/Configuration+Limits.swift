@@ -9,9 +9,6 @@ package import Licensing
 extension Configuration.Limits {
     init(reading section: ConfigurationSection) {
         http = HTTPLimits(reading: section)
-        tokenCacheCapacity = section.value(
-            "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
-            default: VerifiedTokenCache.capacityDefault, effect: .reload)
         rates = section.section("rates", effect: .reload, RequestRates.init(reading:)) ?? RequestRates()
         overload = section.section("overload", effect: .reload, Configuration.Overload.init(reading:)) ?? .standard
         memoryBudget = section.value(
@@ -26,14 +23,11 @@ extension Configuration.Limits {
 }
 
 extension Configuration.Overload {
-    static let standard = Configuration.Overload(wait: .seconds(3), waitingMaximum: 8192)
+    static let standard = Configuration.Overload(wait: .seconds(3))
 
     fileprivate init(reading section: ConfigurationSection) {
         wait = section.value(
             "wait", .duration(.zero...(.seconds(30)), example: Self.standard.wait), default: Self.standard.wait)
-        waitingMaximum = section.value(
-            "waitingMaximum", .integer(1...1 << 20, example: Self.standard.waitingMaximum),
-            default: Self.standard.waitingMaximum)
     }
 }
 
@@ -42,10 +36,7 @@ extension HTTPLimits {
     fileprivate init(reading section: ConfigurationSection) {
         self.init()
         let sizes: [(String, WritableKeyPath<HTTPLimits, Int>, ClosedRange<Int>)] = [
-            ("headSizeMaximum", \.headSizeMaximum, 1024...1 << 20),
-            ("targetSizeMaximum", \.targetSizeMaximum, 256...1 << 20),
             ("bodySizeMaximum", \.bodySizeMaximum, 1024...1 << 26),
-            ("bodyRateMinimum", \.bodyRateMinimum, 0...1 << 30),
             ("connectionsMaximum", \.connectionsMaximum, 1...1 << 20),
             ("connectionsPerAddressMaximum", \.connectionsPerAddressMaximum, 1...1 << 20),
         ]

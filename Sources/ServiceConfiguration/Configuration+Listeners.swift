@@ -52,8 +52,6 @@ extension Configuration.AdminListener {
             example: "[{ name: \"alice\", clientCertificates: [\"CN=alice,O=Example\"], roles: [\"support\"] }]",
             allowsEmpty: true, effect: .reload, Configuration.AdminClient.init(reading:))
         let hosts = section.set("hosts", .hostName, allowsEmpty: true) ?? []
-        let sessionIdle = section.value(
-            "sessionIdle", .seconds(60...12 * 3600, example: 900), default: Self.sessionIdleDefault, effect: .reload)
         let transport = Configuration.Transport(reading: section)
         guard let address, !section.contains("tokens") || tokens != nil, !section.contains("clients") || clients != nil
         else { return nil }
@@ -62,13 +60,13 @@ extension Configuration.AdminListener {
         Configuration.AdminClient.check(clients ?? [], transport, in: section)
         self.init(
             address: address, transport: transport, tokenFile: tokenFile, tokens: tokens ?? [], clients: clients ?? [],
-            hosts: hosts, sessionIdle: sessionIdle)
+            hosts: hosts)
     }
 
     fileprivate func moved(to address: ListenerAddress) -> Self {
         Self(
             address: address, transport: transport, tokenFile: tokenFile, tokens: tokens, clients: clients,
-            hosts: hosts, sessionIdle: sessionIdle)
+            hosts: hosts)
     }
 }
 

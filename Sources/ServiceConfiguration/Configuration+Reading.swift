@@ -6,7 +6,7 @@ import Licensing
 import Telemetry
 
 // Each section reads itself: one line for each field, and below them the rules that concern several fields. A new field
-// needs a new line with a default here, and one in Config/latchkey.json5.
+// needs a new line with a default here, and one in Config/reference.json5.
 
 extension Configuration {
     init?(reading section: ConfigurationSection) {
@@ -20,7 +20,6 @@ extension Configuration {
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
         let ledger = section.section("ledger", Ledger.init(reading:))
-        let clock = section.section("clock", Clock.init(reading:))
         let crypto = section.section("crypto", Crypto.init(reading:))
         let entitlement = section.section("entitlement", effect: .reload, Entitlement.init(reading:))
         let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
@@ -29,8 +28,8 @@ extension Configuration {
         let drain = section.section("drain", effect: .reload, Drain.init(reading:))
         let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
-        guard let listeners, let cors, let licensePaths, let fairplay, let keys, let storage, let ledger, let clock,
-            let crypto, let entitlement, let expressPlay, let packagers, let limits, let drain, let logging
+        guard let listeners, let cors, let licensePaths, let fairplay, let keys, let storage, let ledger, let crypto,
+            let entitlement, let expressPlay, let packagers, let limits, let drain, let logging
         else {
             return nil
         }
@@ -55,7 +54,6 @@ extension Configuration {
         self.keys = keys
         self.storage = storage
         self.ledger = ledger
-        self.clock = clock
         self.crypto = crypto
         self.entitlement = entitlement
         self.expressPlay = expressPlay

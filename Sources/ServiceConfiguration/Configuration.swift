@@ -8,7 +8,7 @@ package import Telemetry
 /// The values of the configuration file, including defaults. It has the names of files, never their contents.
 ///
 /// A value of this type is consistent in itself. `LoadedConfiguration` reads the files and checks their contents.
-/// `Config/latchkey.json5` explains every field.
+/// `Config/reference.json5` explains every field.
 package struct Configuration: Equatable, Sendable {
     /// The name of this node in logs and metrics; by default the host name.
     package let node: String
@@ -32,7 +32,6 @@ package struct Configuration: Equatable, Sendable {
     package let keys: Keys
     package let storage: Storage
     package let ledger: Ledger
-    package let clock: Clock
     package let crypto: Crypto
     package let entitlement: Entitlement
     package let expressPlay: ExpressPlay
@@ -71,15 +70,10 @@ package struct Configuration: Equatable, Sendable {
         package let clients: [AdminClient]
         /// Host names, in lower case, that requests may use in addition to numeric addresses and `localhost`.
         package let hosts: Set<String>
-        /// How long a session of the operator's page lasts without a request: whole seconds.
-        package let sessionIdle: Duration
-
-        package static let sessionIdleDefault: Duration = .seconds(15 * 60)
 
         init(
             address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil,
-            tokens: [AdminToken] = [], clients: [AdminClient] = [], hosts: Set<String> = [],
-            sessionIdle: Duration = sessionIdleDefault
+            tokens: [AdminToken] = [], clients: [AdminClient] = [], hosts: Set<String> = []
         ) {
             self.hosts = hosts
             self.address = address
@@ -87,7 +81,6 @@ package struct Configuration: Equatable, Sendable {
             self.tokenFile = tokenFile
             self.tokens = tokens
             self.clients = clients
-            self.sessionIdle = sessionIdle
         }
 
         /// Whether a request must present a credential.
@@ -140,10 +133,6 @@ package struct Configuration: Equatable, Sendable {
         package let countryField: String?
         /// The named profiles, and the least that this server itself demands.
         package let policy: EntitlementPolicy
-        /// How often a node asks the store for revocations: whole seconds.
-        package let revocationRefresh: Duration
-        /// How long the same request with the same token gets the same answer: whole seconds.
-        package let retryWindow: Duration
         /// The settings of session tokens; nil if none are issued.
         package let sessions: Sessions?
         /// The service that decides about tokens which only it can read; nil without such a service.
@@ -190,8 +179,6 @@ package struct Configuration: Equatable, Sendable {
     package struct Limits: Equatable, Sendable {
         /// The limits and deadlines of HTTP connections.
         package let http: HTTPLimits
-        /// How many verified tokens are remembered.
-        package let tokenCacheCapacity: Int
         /// How often licences may be asked for.
         package let rates: RequestRates
         /// How long requests may wait in an overload, and how many of them in total.
@@ -203,13 +190,14 @@ package struct Configuration: Equatable, Sendable {
     }
 
     package struct Overload: Equatable, Sendable {
-        package let wait: Duration
         /// How many requests may wait, in all loops together.
-        package let waitingMaximum: Int
+        private static let waitingMaximum = 8192
+
+        package let wait: Duration
 
         /// The limits of one loop if there are `loopCount` loops.
         package func limits(loopCount: Int) -> OverloadLimits {
-            OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
+            OverloadLimits(wait: wait, waitingMaximum: max(1, Self.waitingMaximum / loopCount))
         }
     }
 

@@ -11,6 +11,8 @@ extension ConfigurationFault: CustomStringConvertible {
         switch self {
         case .unknownKey(let nearest):
             "there is no such field" + (nearest.map { "; did you mean \"\($0)\"?" } ?? "")
+        case .retired(.renamed(let name)): "this field has the name \"\(name)\" now"
+        case .retired(.fixed(let value)): "this is no field any more; remove it: the value is always \(value)"
         case .missing(let expected, let example): "required: \(expected), such as \(example)"
         case .wrongType(let found, let expected, let example):
             "expected \(expected), such as \(example), and found \(found.rawValue)"

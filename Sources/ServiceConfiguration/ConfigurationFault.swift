@@ -15,6 +15,8 @@ package enum ConfigurationFault: Equatable, Sendable {
 
     /// There is no such field. `nearest` is the known name with the most similar spelling.
     case unknownKey(nearest: String?)
+    /// An earlier version had this field.
+    case retired(RetiredField)
     /// A required field is missing.
     case missing(expected: String, example: String)
     /// The value has another JSON type.

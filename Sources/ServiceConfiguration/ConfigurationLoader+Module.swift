@@ -24,7 +24,7 @@ extension ConfigurationLoader {
         guard let library, let data, let user else { return nil }
         return ExternalModuleSettings(
             library: library, data: SharedSecret(data), workers: module.workers.count,
-            callDeadline: module.workers.callDeadline, processorTime: module.workers.processorTime,
+            callDeadline: module.workers.callDeadline,
             memoryLimit: module.workers.memoryLimit, user: user)
     }
 
@@ -74,8 +74,6 @@ package struct ExternalModuleSettings: Sendable {
     package let workers: Int
     /// How long one call may take before its worker is ended.
     package let callDeadline: Duration
-    /// How much processor time one worker may use, in addition to that of its answered calls, before it is ended.
-    package let processorTime: Duration
     /// The limit of the address space of one worker, in bytes.
     package let memoryLimit: UInt64
     /// The user that the workers become; nil for the daemon's own user.

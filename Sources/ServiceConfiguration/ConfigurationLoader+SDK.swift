@@ -37,7 +37,7 @@ extension ConfigurationLoader {
         else { return ConfiguredCredential(entries) }
         let settings = LicenseLibrarySettings(
             name: configured.name, library: library, files: files, workers: sdk.workers.count,
-            callDeadline: sdk.workers.callDeadline, processorTime: sdk.workers.processorTime,
+            callDeadline: sdk.workers.callDeadline,
             memoryLimit: sdk.workers.memoryLimit, user: user, credentials: provisioned.map(\.credential.name),
             certificateHashes: provisioned.flatMap { $0.credential.keys.map(LicenseLibrarySettings.Hash.init) })
         return ConfiguredCredential(entries, library: settings)
@@ -255,8 +255,6 @@ package struct LicenseLibrarySettings: Sendable {
     package let workers: Int
     /// How long one call may take before its worker is ended.
     package let callDeadline: Duration
-    /// How much processor time one worker may use, in addition to that of its answered calls, before it is ended.
-    package let processorTime: Duration
     /// The limit of the address space of one worker, in bytes.
     package let memoryLimit: UInt64
     /// The user that the workers become; nil for the daemon's own user.

@@ -97,8 +97,7 @@ package struct ConfigurationLoader {
                 tokens: adminTokens(of: listener, path),
                 clients: listener.clients.map {
                     .init(name: $0.name, certificates: Set($0.clientCertificates), roles: $0.roles)
-                },
-                sessionIdle: listener.sessionIdle)
+                })
             let tls = tlsMaterial(listener.transport.tls, path)
             return LoadedConfiguration.Listener(
                 address: listener.address, transport: listener.transport, tls: tls, administrators: administrators)

@@ -1,4 +1,5 @@
 import ByteCoding
+import Glibc
 
 /// An object of the configuration file while it is read. It returns fields by name and type, and reports all problems
 /// with them.
@@ -35,8 +36,11 @@ final class ConfigurationSection {
     func read<Value>(_ read: (ConfigurationSection) -> Value?) -> Value? {
         let value = read(self)
         for member in object?.members ?? [] where !isKnown(member.name) {
-            let nearest = NearestName.of(member.name, among: knownNames)
-            reading.report(path(to: member.name), at: member.namePosition, .unknownKey(nearest: nearest))
+            let path = path(to: member.name)
+            let fault =
+                RetiredField.at(path).map { ConfigurationFault.retired($0) }
+                ?? .unknownKey(nearest: NearestName.of(member.name, among: knownNames))
+            reading.report(path, at: member.namePosition, fault)
         }
         return value
     }
@@ -130,6 +134,18 @@ final class ConfigurationSection {
             reportMissing(name, expected: "a list of at least one: \(form.expected)", example: "[\(form.example)]")
         }
         return list(name, form)
+    }
+
+    /// Reads the file of an optional secret. If the field is absent, it is the file at `place`, if there is one.
+    ///
+    /// `place` is relative to the folder of the configuration. A file that cannot be looked for counts as there, so
+    /// that the fault shows when it is read.
+    func secret(_ name: String, inPlace place: String) -> SecretSource? {
+        let form = ConfigurationForm.file(in: directory, example: place)
+        guard !contains(name) else { return optional(name, form) }
+        let path = FilePath.resolve(place, relativeTo: directory)
+        guard unsafe access(path, F_OK) == 0 || errno != ENOENT else { return optional(name, form) }
+        return value(name, form, default: .file(path: path))
     }
 
     // MARK: Sections

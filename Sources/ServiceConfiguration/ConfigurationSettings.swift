@@ -17,19 +17,12 @@ package struct FixedSettings: Equatable, Sendable {
     package let keys: Configuration.Keys
     package let storage: Configuration.Storage
     package let ledger: Configuration.Ledger
-    package let clock: Configuration.Clock
     package let crypto: Configuration.Crypto
-    package let decisions: Decisions
+    /// How long a device keeps its place: whole seconds.
+    package let deviceLife: Duration
     package let http: HTTPLimits
     package let memoryBudget: Int
     package let loopCount: Int
-
-    /// For how long decisions and revocations are remembered.
-    package struct Decisions: Equatable, Sendable {
-        package let retryWindow: Duration
-        package let deviceLife: Duration
-        package let revocationRefresh: Duration
-    }
 
     init(_ configuration: Configuration) {
         node = configuration.node
@@ -38,11 +31,8 @@ package struct FixedSettings: Equatable, Sendable {
         keys = configuration.keys
         storage = configuration.storage
         ledger = configuration.ledger
-        clock = configuration.clock
         crypto = configuration.crypto
-        decisions = Decisions(
-            retryWindow: configuration.entitlement.retryWindow, deviceLife: configuration.entitlement.deviceLife,
-            revocationRefresh: configuration.entitlement.revocationRefresh)
+        deviceLife = configuration.entitlement.deviceLife
         http = configuration.limits.http
         memoryBudget = configuration.limits.memoryBudget
         loopCount = configuration.limits.loopCount
@@ -65,7 +55,6 @@ package struct LiveSettings: Equatable, Sendable {
     package let entitlement: Entitlement
     package let expressPlay: Configuration.ExpressPlay
     package let packagers: [Configuration.Packager]
-    package let tokenCacheCapacity: Int
     package let rates: RequestRates
     package let overload: Configuration.Overload
     package let drain: Configuration.Drain
@@ -76,10 +65,9 @@ package struct LiveSettings: Equatable, Sendable {
         package let tokenFile: SecretSource?
         package let tokens: [Configuration.AdminToken]
         package let clients: [Configuration.AdminClient]
-        package let sessionIdle: Duration
     }
 
-    /// The section `entitlement` without `FixedSettings.Decisions`.
+    /// The section `entitlement` without the field of `FixedSettings`.
     package struct Entitlement: Equatable, Sendable {
         package let issuers: [Configuration.Issuer]
         package let leeway: Duration
@@ -98,8 +86,7 @@ package struct LiveSettings: Equatable, Sendable {
         publicFiles = configuration.listeners.public.map(\.transport.tls)
         adminFiles = configuration.listeners.admin.map {
             AdminFiles(
-                tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens, clients: $0.clients,
-                sessionIdle: $0.sessionIdle)
+                tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens, clients: $0.clients)
         }
         fairplay = configuration.fairplay.withoutModules
         moduleStages = configuration.fairplay.credentials.filter(\.ladder.isModule).map(\.stage)
@@ -110,7 +97,6 @@ package struct LiveSettings: Equatable, Sendable {
             callback: entitlement.callback)
         expressPlay = configuration.expressPlay
         packagers = configuration.packagers
-        tokenCacheCapacity = configuration.limits.tokenCacheCapacity
         rates = configuration.limits.rates
         overload = configuration.limits.overload
         drain = configuration.drain

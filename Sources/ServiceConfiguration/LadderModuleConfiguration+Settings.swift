@@ -8,7 +8,6 @@ extension LadderModuleConfiguration {
         self.init(libraryPath: settings.library, kind: .module(data: settings.data))
         workerCount = settings.workers
         callDeadline = settings.callDeadline
-        processorTimeMaximum = settings.processorTime
         memoryMaximum = settings.memoryLimit
         user = settings.user
     }
@@ -40,7 +39,6 @@ extension LadderModuleConfiguration {
         self.init(libraryPath: settings.library, kind: .library(LibraryFiles(files: files, probes: probes)))
         workerCount = settings.workers
         callDeadline = settings.callDeadline
-        processorTimeMaximum = settings.processorTime
         memoryMaximum = settings.memoryLimit
         user = settings.user
     }
@@ -50,7 +48,7 @@ extension LicenseLibrarySettings {
     /// SHA-256 of everything that its workers are started with.
     package func digest(using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
         let settings =
-            "\(library) \(workers) \(callDeadline) \(processorTime) \(memoryLimit) \(String(describing: user))"
+            "\(library) \(workers) \(callDeadline) \(memoryLimit) \(String(describing: user))"
         var parts = Array(settings.utf8)
         for file in files {
             parts += Array(file.name.utf8)

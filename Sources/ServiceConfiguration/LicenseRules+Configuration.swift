@@ -18,7 +18,7 @@ extension LicenseRules {
             entitlement: EntitlementRules(
                 tokens: VerifiedTokenCache(
                     verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
-                    capacity: live.tokenCacheCapacity, lookups: tokenLookups),
+                    lookups: tokenLookups),
                 finder: live.entitlement.finder, policy: live.entitlement.policy,
                 countryField: live.entitlement.countryField),
             callback: callback, rates: live.rates, overload: live.overload.limits(loopCount: loopCount),

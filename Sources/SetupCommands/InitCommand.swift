@@ -180,6 +180,8 @@ extension DevelopmentSetup {
               latchkey keys create --config \(config) --content demo
               latchkey token mint --config \(config) --content demo
               latchkeyd --config \(config)
+
+            The operator's page is then at http://127.0.0.1:9080/ (log in with the text of secrets/admin-token).
             """
     }
 }

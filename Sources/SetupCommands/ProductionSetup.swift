@@ -66,6 +66,7 @@ enum ProductionSetup {
               [ ] sudo -u latchkey latchkeyd --config \(file) --check
               [ ] sudo -u latchkey latchkey credentials check --config \(file)
               [ ] systemctl enable --now latchkey.socket latchkey.service
+              [ ] open the operator's page, http://127.0.0.1:9443/ on this machine, with the text of secrets/admin-token
 
             """
     }
@@ -106,7 +107,7 @@ enum ProductionSetup {
             }
         }
         lines.append(#"applicationSecret: "fairplay/application-secret.hex","#)
-        return lines.joined(separator: "\n                ")
+        return lines.joined(separator: "\n        ")
     }
 
     private static func quoted(_ text: String) -> String {
@@ -121,93 +122,57 @@ enum ProductionSetup {
         // file says what is still missing. `latchkeyd --config FILE --check` names every mistake, and every file that is not
         // there yet. Paths are relative to this file.
         //
-        // This has the choices that an operator must make. Every other field, with its default, is in latchkey.json5.example
-        // of the package (Config/latchkey.json5 of the sources).
+        // This has the choices that an operator must make. Every other field, with its default, is in examples/reference.json5
+        // of the package's documents (Config/reference.json5 of the sources).
         {
             listeners: {
-                public: [
-                    {
-                        // The sockets of latchkey.socket: ports 443 of all addresses unless that unit says otherwise. systemd
-                        // keeps them while the daemon restarts, so no connection is refused. Without systemd: "0.0.0.0:8443".
-                        address: "systemd:public",
-
-                        // A reload puts new files in force without ending a connection. Behind a proxy that ends TLS on this
-                        // machine, leave it out, and listen on loopback.
-                        tls: { certificate: "tls/certificate.pem", privateKey: "tls/private-key.pem" },
-
-                        // Proxies whose X-Forwarded-For counts. Without it all their clients share one rate.
-                        // trustedProxies: ["10.0.0.0/8"],
-                    },
-                ],
+                // The sockets of latchkey.socket: ports 443 of all addresses unless that unit says otherwise. systemd keeps
+                // them while the daemon restarts, so no connection is refused. Without systemd: "0.0.0.0:8443".
+                // A reload puts new TLS files in force without ending a connection. Behind a proxy that ends TLS on this
+                // machine, leave `tls` out, and listen on loopback. Proxies on other machines whose X-Forwarded-For counts:
+                // trustedProxies: ["10.0.0.0/8"]. Without it all their clients share one rate.
+                public: [{ address: "systemd:public", tls: { certificate: "tls/certificate.pem", privateKey: "tls/private-key.pem" } }],
 
                 // Health, metrics, revocations, drain. Keep it off the Internet: loopback, or "unix:/run/latchkey/admin".
                 // Give each operator and each program a token of its own, with the roles that it needs: "metrics" for
                 // Prometheus, "support", "security", or "admin" for everything. The ledger names who made a change.
-                admin: [
-                    {
-                        address: "127.0.0.1:9443",
-                        tokens: [
-                            { name: "admin", file: "secrets/admin-token", roles: ["admin"] },
-                            // { name: "prometheus", file: "secrets/metrics-token", roles: ["metrics"] },
-                        ],
-                    },
-                ],
+                admin: [{ address: "127.0.0.1:9443", tokens: [{ name: "admin", file: "secrets/admin-token", roles: ["admin"] }] }],
             },
 
             // Where clients reach the public listener. Key URLs and token URLs begin with it, if you use them.
             // publicURL: "https://keys.example.com",
 
-            fairplay: {
-                credentials: [
-                    {
-                        name: "main",
-                        // Devices choose by the certificate that the app was given: version 1 of their messages (SPC)
-                        // goes with 1024 bits, version 2 with 2048. Leave out a pair that you do not have. If Apple
-                        // issued both certificates in one file: certificateBundle: "fairplay/bundle.bin", in place of
-                        // the two. Encrypted keys need privateKeyPassphrase: "secrets/fairplay-passphrase".
-                        //
-                        // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's
-                        // library: this line takes the place of all certificates, private keys and the secret:
-                        // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
-                        \(credential(delivered))
-                    },
-                ],
-            },
+            // Devices choose by the certificate that the app was given: version 1 of their messages (SPC) goes with 1024 bits,
+            // version 2 with 2048. Leave out a pair that you do not have. If Apple issued both certificates in one file:
+            // certificateBundle: "fairplay/bundle.bin", in place of the two. Encrypted keys need privateKeyPassphrase:
+            // "secrets/fairplay-passphrase".
+            //
+            // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's library: this line
+            // takes the place of all certificates, private keys and the secret:
+            // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
+            fairplay: { credentials: [{ name: "main",
+                \(credential(delivered))
+            }] },
 
-            keys: {
-                // Seals the content keys in the database. Without it they are lost: keep a copy apart from the database.
-                keyEncryptionKey: "secrets/key-encryption-key",
-
-                // New keys are derived from this secret, so a key that the database has lost can be made again. A holder of the
-                // secret can make all keys. Without it, keys are random and exist in the database alone: those that are newer
-                // than the last backup can be lost. Keep a copy apart from the database.
-                masterSecret: "secrets/master-secret",
-            },
+            // keyEncryptionKey seals the content keys in the database. Without it they are lost. New keys are derived from
+            // masterSecret, so a key that the database has lost can be made again. A holder of the secret can make all keys.
+            // Without it, keys are random and exist in the database alone: those that are newer than the last backup can be
+            // lost. Keep copies of both apart from the database.
+            keys: { keyEncryptionKey: "secrets/key-encryption-key", masterSecret: "secrets/master-secret" },
 
             // One node. Several nodes share a PostgreSQL database: "postgresql://latchkey@db.example.com/latchkey". They have
             // the same secrets but for the admin token.
             storage: { url: "sqlite:/var/lib/latchkey/latchkey.db" },
 
-            ledger: {
-                // Every licence is recorded before it is given. "best-effort" gives it even if the disk is full.
-                mode: "required",
-                key: "secrets/ledger-key", // seals the record
-                pseudonymKey: "secrets/pseudonym-key", // makes the names of devices and subjects in it; never change it
-                retention: "400d", // how long entries are kept
-            },
+            // Every licence is recorded before it is given. `key` seals the record. `pseudonymKey` makes the names of devices and
+            // subjects in it; never change it. Entries are kept for 400 days, unless you set retention: "90d".
+            ledger: { key: "secrets/ledger-key", pseudonymKey: "secrets/pseudonym-key" },
 
             entitlement: {
-                issuers: [
-                    {
-                        // What the tokens of your own service say: their `iss`, their `aud`, and the `kid` of their header. The
-                        // key fixes the algorithm: ES256, EdDSA, RS256, or HS256 with a secret.
-                        issuer: "https://portal.example.com",
-                        audience: "latchkey",
-                        keys: [{ kid: "portal-1", algorithm: "\(delivered?.tokenAlgorithm ?? "ES256")", key: "issuers/portal.pem" }],
-                        // The longest time from a token's issue to its end. A stolen token is good for no longer.
-                        maximumLife: "24h",
-                    },
-                ],
+                // What the tokens of your own service say: their `iss`, and the `kid` of their header. Their `aud` is "latchkey",
+                // unless you set audience: "…". The key fixes the algorithm: ES256, EdDSA, RS256, or HS256 with a secret. A
+                // token lives for 24 hours at most, unless you set maximumLife: "12h". A stolen one is good for no longer.
+                issuers: [{ issuer: "https://portal.example.com", keys: [{ kid: "portal-1", algorithm: "\(delivered?.tokenAlgorithm ?? "ES256")", key: "issuers/portal.pem" }] }],
 
                 // Signs the tokens that renew a lease.
                 sessions: { key: "secrets/session-key" },
@@ -217,7 +182,7 @@ enum ProductionSetup {
             // packagers: [{ name: "packager-1", secret: "secrets/packager-1", scopes: ["read", "create"] }],
 
             // "debug" logs every licence, "info" refusals and what happens to the daemon.
-            logging: { level: "info" },
+            // logging: { level: "debug" },
 
             // How long a load balancer takes to see that the node is not ready. Behind latchkey.socket alone none is needed.
             // drain: { delay: "15s" },

@@ -61,7 +61,7 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
     ///
     /// The loop's thread calls `publish` with each view that differs from the one before.
     package init(
-        store: any RevocationStore, names: RevocationNames, every pause: Duration, on loop: LoopContext,
+        store: any RevocationStore, names: RevocationNames, every pause: Duration = .seconds(2), on loop: LoopContext,
         logger: Logger, clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
     ) {
         self.store = store

@@ -193,7 +193,7 @@ import Testing
         }
         let forbidding = try request(rights) {
             $0.device = device(isAVAdapter: true)
-            $0.policy.floor.outputs = OutputPermissions(avAdapter: false)
+            $0.policy.common.outputs = OutputPermissions(avAdapter: false)
         }
         #expect(throws: EntitlementError.outputNotAllowed) { try Gate.authorize(forbidding) }
     }
@@ -225,7 +225,7 @@ import Testing
         #expect(throws: EntitlementError.profileUnknown) { try Gate.authorize(request(rights)) }
         let known = try request(rights) {
             $0.policy.profiles["HD"] = PolicyRule(lease: 300, protection: Protection(hdcp: .type0))
-            $0.policy.floor = PolicyRule(lease: 400, protection: Protection(securityLevel: .main))
+            $0.policy.common = PolicyRule(lease: 400, protection: Protection(securityLevel: .main))
         }
         let authorization = try Gate.authorize(known)
         #expect(authorization.protection == Protection(hdcp: .type0, securityLevel: .main))
@@ -240,11 +240,11 @@ import Testing
         let rights: [String: String?] = ["rights": #"[{"content":"movie-42","mode":"both"}]"#]
         #expect(throws: Never.self) { try Gate.authorize(request(rights, use: .offline)) }
         #expect(throws: EntitlementError.offlineNotGranted) {
-            try Gate.authorize(request(rights, use: .offline) { $0.policy.floor.allowsOffline = false })
+            try Gate.authorize(request(rights, use: .offline) { $0.policy.common.allowsOffline = false })
         }
-        // A lease in the floor applies to streaming, and is no reason to refuse an offline licence.
+        // A lease in the common applies to streaming, and is no reason to refuse an offline licence.
         #expect(throws: Never.self) {
-            try Gate.authorize(request(rights, use: .offline) { $0.policy.floor.lease = 60 })
+            try Gate.authorize(request(rights, use: .offline) { $0.policy.common.lease = 60 })
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
             (PolicyRule(lease: 60, duration: 60), [.leaseNeverEnds]), (PolicyRule(lease: 29), [.leaseTooShort]),
         ] as [(PolicyRule, [PolicyFinding.Fault])])
     func findsWhatARuleCannotMean(rule: PolicyRule, faults: [PolicyFinding.Fault]) {
-        #expect(PolicyLint.findings(in: EntitlementPolicy(floor: rule)).map(\.fault) == faults)
+        #expect(PolicyLint.findings(in: EntitlementPolicy(common: rule)).map(\.fault) == faults)
         let profile = PolicyLint.findings(in: EntitlementPolicy(profiles: ["HD": rule]))
         #expect(profile.map(\.fault) == faults)
         #expect(profile.allSatisfy { $0.place == "profiles.HD" && $0.description.hasPrefix("profiles.HD ") })
@@ -27,24 +27,27 @@ import Testing
     @Test func aProfileThatTheFloorOverrulesSaysNothing() {
         let policy = EntitlementPolicy(
             profiles: ["SD": PolicyRule(lease: 600), "HD": PolicyRule(lease: 200), "none": PolicyRule()],
-            floor: PolicyRule(lease: 300))
-        #expect(PolicyLint.findings(in: policy) == [PolicyFinding(place: "profiles.SD", fault: .looserThanFloor)])
+            common: PolicyRule(lease: 300))
+        #expect(
+            PolicyLint.findings(in: policy) == [PolicyFinding(place: "profiles.SD", fault: .looserThanCommonLimits)])
     }
 
     @Test(
         arguments: [
             (
                 PolicyRule(allowsOffline: true), PolicyRule(allowsOffline: false),
-                [.looserThanFloor, .offlineForbiddenByFloor]
+                [.looserThanCommonLimits, .offlineForbiddenForAll]
             ),
-            (PolicyRule(lease: 300, storage: 60), PolicyRule(allowsOffline: false), [.offlineForbiddenByFloor]),
+            (PolicyRule(lease: 300, storage: 60), PolicyRule(allowsOffline: false), [.offlineForbiddenForAll]),
             (PolicyRule(lease: 300, allowsOffline: false), PolicyRule(allowsOffline: false), []),
             (PolicyRule(lease: 300), PolicyRule(duration: 200), [.leaseNeverEnds]),
             (PolicyRule(lease: 300), PolicyRule(lease: 400, duration: 301), []),
             (PolicyRule(duration: 60), PolicyRule(lease: 60), [.leaseNeverEnds]),
         ] as [(PolicyRule, PolicyRule, [PolicyFinding.Fault])])
-    func findsWhatAProfileCannotMeanUnderAFloor(profile: PolicyRule, floor: PolicyRule, faults: [PolicyFinding.Fault]) {
-        let found = PolicyLint.findings(in: EntitlementPolicy(profiles: ["HD": profile], floor: floor))
+    func findsWhatAProfileCannotMeanBesideCommonLimits(
+        profile: PolicyRule, common: PolicyRule, faults: [PolicyFinding.Fault]
+    ) {
+        let found = PolicyLint.findings(in: EntitlementPolicy(profiles: ["HD": profile], common: common))
         #expect(found.filter { $0.place == "profiles.HD" }.map(\.fault) == faults)
     }
 
@@ -59,12 +62,12 @@ import Testing
             (PolicyRule(duration: 60), PolicyRule(lease: 30), [], [.offlineWithoutEnd]),
         ] as [(PolicyRule, PolicyRule, [PolicyFinding.Fault], [PolicyFinding.Fault])])
     func wantsAnEndForStoredKeys(
-        profile: PolicyRule, floor: PolicyRule, ofProfile: [PolicyFinding.Fault], ofFloor: [PolicyFinding.Fault]
+        profile: PolicyRule, common: PolicyRule, ofProfile: [PolicyFinding.Fault], ofCommon: [PolicyFinding.Fault]
     ) {
-        let policy = EntitlementPolicy(profiles: ["HD": profile], floor: floor)
+        let policy = EntitlementPolicy(profiles: ["HD": profile], common: common)
         let found = PolicyLint.findings(in: policy, limitsStoredKeys: true)
         #expect(found.filter { $0.place == "profiles.HD" }.map(\.fault) == ofProfile)
-        #expect(found.filter { $0.place == "floor" }.map(\.fault) == ofFloor)
+        #expect(found.filter { $0.place == "limitsForEveryLicense" }.map(\.fault) == ofCommon)
     }
 
     @Test(
@@ -106,7 +109,7 @@ import Testing
         for rule in [
             PolicyRule(duration: 60), PolicyRule(storage: 60, playback: 60), PolicyRule(allowsOffline: false),
         ] {
-            let policy = EntitlementPolicy(floor: rule)
+            let policy = EntitlementPolicy(common: rule)
             #expect(PolicyLint.findings(in: claims, policy: policy, now: Self.now).isEmpty)
         }
     }
@@ -115,7 +118,7 @@ import Testing
         let issuance = try Issuance()
         let claims = try issuance.verify(
             try issuance.token(changing: ["session": #"{"groups":[{"id":"all","max":1}]}"#]))
-        let policy = EntitlementPolicy(floor: PolicyRule(lease: 300))
+        let policy = EntitlementPolicy(common: PolicyRule(lease: 300))
         #expect(PolicyLint.findings(in: claims, policy: policy, now: Self.now).isEmpty)
     }
 }

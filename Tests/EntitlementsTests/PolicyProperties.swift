@@ -58,7 +58,7 @@ import Testing
         -> Case?
     {
         let right = right(&generator)
-        let policy = EntitlementPolicy(profiles: ["p": rule(&generator)], floor: rule(&generator))
+        let policy = EntitlementPolicy(profiles: ["p": rule(&generator)], common: rule(&generator))
         let minter = TokenMinter(keyID: "es", es256: issuance.privateKey)
         let contents = TokenContents(
             issuer: Issuance.name, audience: Issuance.audience, issuedAt: now, expiresAt: now + 60, rights: [right])
@@ -67,7 +67,7 @@ import Testing
             contentID: "movie-42", keyID: KeyID(words: .zero), trackLabels: ["HD"])
         var request = GateRequest(claims: claims, content: content, use: use, now: now)
         request.policy = policy
-        let rules = [policy.floor] + (right.profile == nil ? [] : [policy.profiles["p"] ?? PolicyRule()])
+        let rules = [policy.common] + (right.profile == nil ? [] : [policy.profiles["p"] ?? PolicyRule()])
         guard let authorization = try? Gate.authorize(request) else {
             // Only these reasons can refuse such a right.
             let forbidsOffline = rules.contains { $0.allowsOffline == false } || right.mode == .stream

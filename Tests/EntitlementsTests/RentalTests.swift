@@ -141,7 +141,7 @@ import Testing
 
     @Test func theLeaseOfAProfileAndOfTheFloorWaitsForAPlayToo() throws {
         let rule = PolicyRule(lease: 300)
-        let floored = try authorize(Self.cut, more: "", policy: EntitlementPolicy(floor: rule))
+        let floored = try authorize(Self.cut, more: "", policy: EntitlementPolicy(common: rule))
         #expect(floored.obligations.rental?.memory.firstPlay == nil)
         #expect(try streaming(floored).lease == 300 && streaming(floored).rental == UInt32(30 * Self.day))
         let profiled = try authorize(

@@ -98,7 +98,7 @@ class ClockedNode:
 def configure(setup: Path) -> None:
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
-    changed = text.replace('leeway: "30s",', f'leeway: "{LEEWAY}s", revocationRefresh: "1s",', 1)
+    changed = text.replace('leeway: "30s",', f'leeway: "{LEEWAY}s",', 1)
     assert changed != text
     configuration.write_text(changed)
 

@@ -158,7 +158,6 @@ def node_on(server: Server, folder: Path, *, url: str | None = None, name: str =
 
 def _prepare(node: OutageNode) -> None:
     ISSUERS.write(node.setup)
-    _replace(node, "entitlement: {", 'entitlement: { revocationRefresh: "1s",')
     # With this, the ledgers have only licences, and no rate limit refuses a request.
     _replace(node, "ledger: {", "ledger: { refusals: { perSecond: 0 },")
     library = build_hanging_disk(node.setup)

@@ -279,7 +279,7 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
             "tokenHeaders": [TOKEN_HEADER],
             "countryField": "x-country",
             "profiles": {"P": {"tracks": {"SD": {}}}},
-            "floor": {"tracks": {"OTHER": {}}},
+            "limitsForEveryLicense": {"tracks": {"OTHER": {}}},
             "sessions": {"key": "secrets/session-key"},
             "callback": {
                 "url": service_url,

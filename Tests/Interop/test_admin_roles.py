@@ -297,9 +297,9 @@ def test_a_name_that_points_here_is_not_enough(lab: Lab) -> None:
 
 
 def test_listed_names_are_for_browsers_too(tmp_path: Path, latchkey_programs: None) -> None:
-    with running_lab(tmp_path, hosts=["keys.internal"], sessionIdle="2m") as lab:
+    with running_lab(tmp_path, hosts=["keys.internal"]) as lab:
         browser = AdminClient(lab.daemon.admin, host="keys.internal").logged_in(lab.tokens["support"])
-        assert browser.who_am_i()["idleSeconds"] == 120
+        assert browser.who_am_i()["idleSeconds"] == 900
         assert lab.client("admin").send("GET", "/metrics", Host="other.internal").status == 400
 
 

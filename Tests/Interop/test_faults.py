@@ -80,7 +80,7 @@ def too_long_a_life(lab: FaultLab) -> Naming:
 
 
 def revoked_subject(lab: FaultLab) -> Naming:
-    node = lab.node(lambda setup: replace_in(setup, "entitlement: {", 'entitlement: { revocationRefresh: "1s",'))
+    node = lab.node()
     who = subject()
     run_latchkey(node.setup, "revocations", "add", "--kind", "sub", "--value", who, "--issuer", ISSUERS.ISSUER)
     deadline = time.monotonic() + 30
@@ -410,7 +410,7 @@ FAULTS = [
     Fault(14, "right ended, slots full, uses spent, replay, no playback state", uses_spent,
           ("at most 1 uses", *CONTENT, *WHO), "uses"),
     Fault(14, "right ended, slots full, uses spent, replay, no playback state", replayed,
-          ("was decided before", "entitlement.retryWindow", *CONTENT, *WHO), "replay"),
+          ("was decided before", "new one for each request", *CONTENT, *WHO), "replay"),
     Fault(14, "right ended, slots full, uses spent, replay, no playback state", no_playback_state,
           ("no media playback state", "lease", *CONTENT, *WHO), "playback-state"),
     Fault(15, "two different tokens", two_tokens,

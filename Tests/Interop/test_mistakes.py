@@ -257,7 +257,7 @@ def two_live_keys(lab: FaultLab) -> str:
 
 
 def revoked(lab: FaultLab) -> str:
-    node = lab.node(lambda setup: replace_in(setup, "entitlement: {", 'entitlement: { revocationRefresh: "1s",'))
+    node = lab.node()
     who = subject()
     listed = run_latchkey(node.setup, "revocations", "add", "--kind", "sub", "--value", who, "--issuer", ISSUERS.ISSUER)
     digits = listed.partition("pseudonym:")[2].split()[0]

@@ -243,11 +243,6 @@ def stopped_nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) ->
         pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
     with programs(old_programs):
         first, second = nodes_on_one_database(tmp_path, 2)
-    for node in (first, second):
-        text = (node.setup / "latchkey.json5").read_text()
-        (node.setup / "latchkey.json5").write_text(
-            text.replace("entitlement: {", 'entitlement: { revocationRefresh: "1s",', 1)
-        )
     yield first, second
     for node in (first, second):
         assert node.process is not None

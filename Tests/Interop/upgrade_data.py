@@ -130,7 +130,7 @@ def new_data(setup: Path, storage: str = ALONE) -> Data:
     text = configuration.read_text()
     assert ALONE in text and "entitlement: {" in text and "ledger: {" in text
     text = text.replace(ALONE, f'node: "{NODE}", {storage}')
-    text = text.replace("entitlement: {", 'entitlement: { deviceLife: "3650d", revocationRefresh: "1s",', 1)
+    text = text.replace("entitlement: {", 'entitlement: { deviceLife: "3650d",', 1)
     text = text.replace("ledger: {", 'ledger: { retention: "36500d", rollUpRenewalsAfter: "36500d",', 1)
     configuration.write_text(text)
     return Data(setup)

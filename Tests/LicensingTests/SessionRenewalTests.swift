@@ -110,7 +110,7 @@ import Testing
     /// Each renewal gets the terms that the server's policy allows at the time of that renewal.
     @Test func meetsThePolicyOfItsTime() async throws {
         let first = try await begin()
-        fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 60)) }
+        fixture.reload { $0.entitlementPolicy = EntitlementPolicy(common: PolicyRule(lease: 60)) }
         #expect(try await renew(first).get().terms.lease?.value == 60)
         fixture.reload { $0.entitlementPolicy = EntitlementPolicy() }
         #expect(try await renew(first, after: 210).get().terms.lease?.value == 300)

@@ -237,6 +237,13 @@ import Testing
         #expect(loaded.configuration.drain.delay == .zero)
     }
 
+    /// What an operator must read is twenty lines; the rest are comments.
+    @Test func itsConfigurationIsShort() throws {
+        let lines = ProductionSetup.configuration(with: nil).split(separator: "\n")
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
+        #expect(lines.count <= 20, "\(lines.count): \(lines)")
+    }
+
     @Test func showsWhatItWouldMake() async throws {
         let run = try await LatchkeyProcess("init", "--production", "--dry-run", folder.path("etc"))
         #expect(run.status == 0 && run.output.contains("secrets/session-key") && run.output.contains("issuers: ["))

@@ -82,13 +82,6 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"node: "two words""#, "node", .invalidValue),
         rest(#"node: """#, "node", .invalidValue),
 
-        // The clock.
-        rest(#"clock: { stepTolerance: "0s" }"#, "clock.stepTolerance", .invalidValue),
-        rest(#"clock: { stepTolerance: "2h" }"#, "clock.stepTolerance", .invalidValue),
-        rest(#"clock: { settleTime: "59s" }"#, "clock.settleTime", .invalidValue),
-        rest(#"clock: { settleTime: "8d" }"#, "clock.settleTime", .invalidValue),
-        rest(#"clock: { settletime: "1h" }"#, "clock.settletime", .unknownKey(nearest: "settleTime")),
-
         // The accelerator.
         rest(#"crypto: { accelerator: "on" }"#, "crypto.accelerator", .invalidValue),
         rest(#"crypto: { accelerator: "libcrypto_mb.so" }"#, "crypto.accelerator", .invalidValue),
@@ -122,7 +115,6 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"cors: { allowedHeaders: ["a b"] }"#, "cors.allowedHeaders[0]", .invalidValue),
         rest(#"cors: { allowedHeaders: ["*"] }"#, "cors.allowedHeaders[0]", .invalidValue),
         rest(#"cors: { allowedHeaders: ["a:"] }"#, "cors.allowedHeaders[0]", .invalidValue),
-        rest(#"cors: { maximumAge: "25h" }"#, "cors.maximumAge", .invalidValue),
 
         // Listeners.
         rest("listeners: { public: [] }", "listeners.public", .invalidValue),
@@ -254,8 +246,6 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         module(#"library: "l", data: "d", workers: 257"#, ".workers", .invalidValue),
         module(#"library: "l", data: "d", callDeadline: "9ms""#, ".callDeadline", .invalidValue),
         module(#"library: "l", data: "d", callDeadline: "61s""#, ".callDeadline", .invalidValue),
-        module(#"library: "l", data: "d", processorTime: "9ms""#, ".processorTime", .invalidValue),
-        module(#"library: "l", data: "d", processorTime: "601s""#, ".processorTime", .invalidValue),
         module(#"library: "l", data: "d", memoryLimit: 67108863"#, ".memoryLimit", .invalidValue),
         module(#"library: "l", data: "d", memoryLimit: "64M""#, ".memoryLimit", .wrongType(.string)),
         module(#"library: "l", data: "d", user: "two words""#, ".user", .invalidValue),
@@ -404,17 +394,15 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             ConfigurationText.make(entitlement: #"profiles: { "a b": {} }"#), "entitlement.profiles.a b", line: 5,
             .invalidValue),
         BrokenConfiguration(
-            ConfigurationText.make(entitlement: #"floor: { tracks: { HD: { hdcp: 1 } } }"#),
-            "entitlement.floor.tracks.HD.hdcp", line: 5, .wrongType(.number)),
+            ConfigurationText.make(entitlement: #"limitsForEveryLicense: { tracks: { HD: { hdcp: 1 } } }"#),
+            "entitlement.limitsForEveryLicense.tracks.HD.hdcp", line: 5, .wrongType(.number)),
 
         // Limits and logging.
         rest("limits: { bodySizeMaximum: 1.5 }", "limits.bodySizeMaximum", .invalidValue),
         rest("limits: { bodySizeMaximum: -1 }", "limits.bodySizeMaximum", .invalidValue),
-        rest("limits: { loopCount: 0 }", "limits.loopCount", .invalidValue),
         rest("limits: { rates: { all: {} } }", "limits.rates.all.perSecond", .missing),
         rest("limits: { rates: { all: { perSecond: 0 } } }", "limits.rates.all.perSecond", .invalidValue),
-        rest("limits: { loopCount: 257 }", "limits.loopCount", .invalidValue),
-        rest("limits: { tokenCacheCapacity: 1e99 }", "limits.tokenCacheCapacity", .invalidValue),
+        rest("limits: { memoryBudget: 1e99 }", "limits.memoryBudget", .invalidValue),
         rest(#"limits: { headDeadline: "5" }"#, "limits.headDeadline", .invalidValue),
         rest(#"limits: { headDeadline: "2h" }"#, "limits.headDeadline", .invalidValue),
         rest("limits: { bodySizeMax: 1 }", "limits.bodySizeMax", .unknownKey(nearest: "bodySizeMaximum")),
@@ -468,12 +456,12 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
     }
 
     @Test func messagesNameFileLineColumnPathAndRemedy() throws {
-        let text = ConfigurationText.make(rest: #"lisseners: {}, limits: { loopCount: "many" }"#)
+        let text = ConfigurationText.make(rest: #"lisseners: {}, limits: { connectionsMaximum: "many" }"#)
         let error = ConfigurationError.invalid(path: "etc/latchkey.json5", ConfigurationText.problems(text))
         #expect(
             error.description == """
                 etc/latchkey.json5, line 6, column 3: lisseners: there is no such field; did you mean "listeners"?
-                etc/latchkey.json5, line 6, column 39: limits.loopCount: expected a whole number from 1 to 256, such as 4, \
+                etc/latchkey.json5, line 6, column 39: limits.connectionsMaximum: expected a whole number from 1 to 1048576, such as 16384, \
                 and found a string
                 """)
     }

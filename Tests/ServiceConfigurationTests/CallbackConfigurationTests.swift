@@ -40,7 +40,7 @@ import Testing
                 url: "https://Portal.Internal:8443/entitle", hosts: ["portal.internal"], name: "portal",
                 sources: ["query", "headers"], timeout: "200ms", fail: "grace", secret: "secrets/a",
                 identity: { certificate: "tls/a.pem", privateKey: "tls/b.pem" }, authorities: "tls/c.pem",
-                memory: { allowed: "0s", denials: 1, denied: "1m", capacity: 64 }, breaker: { failures: 1, open: "1s" },
+                memory: { allowed: "0s", denials: 1, denied: "1m" }, breaker: { failures: 1, open: "1s" },
                 rates: { all: { perSecond: 5 }, perAddress: { perSecond: 1, burst: 1 } }, workers: 2, waitingMaximum: 8
                 """#))
         #expect(callback.reach == .anyAddress && callback.url.host == "portal.internal")
@@ -49,7 +49,7 @@ import Testing
         #expect(callback.secret != nil && callback.identity != nil && callback.authorities != nil)
         #expect(
             callback.memory
-                == CallbackMemory.Limits(allowedSeconds: 0, denialMaximum: 1, deniedSeconds: 60, capacity: 64))
+                == CallbackMemory.Limits(allowedSeconds: 0, denialMaximum: 1, deniedSeconds: 60))
         #expect(callback.breaker == CircuitBreaker.Limits(failureMaximum: 1, openNanoseconds: 1_000_000_000))
         #expect(callback.rate == Rate(perSecond: 5, burst: 10))
         #expect(callback.ratePerAddress == Rate(perSecond: 1, burst: 1))

@@ -21,7 +21,7 @@ import Testing
               tls: { certificate: "tls/admin.pem", privateKey: "tls/admin-key.pem", clientCA: "tls/admin-ca.pem" },
               tokens: [{ name: "alice", file: "secrets/admin-token-alice", roles: ["metrics"] }],
               clients: [{ name: "bob", clientCertificates: ["CN=bob,O=Example"], roles: ["metrics"] }],
-              hosts: ["keys.internal"], sessionIdle: "10m" }],
+              hosts: ["keys.internal"] }],
           },
           cors: { origins: ["https://www.example"] },
           fairplay: {
@@ -54,7 +54,7 @@ import Testing
             ],
             ignoredSources: ["query"], tokenHeaders: ["x-token"], countryField: "x-country",
             profiles: { "HD.1": { lease: "5m", tracks: { HD: { hdcp: "type1" } } } },
-            floor: { securityLevel: "baseline" },
+            limitsForEveryLicense: { securityLevel: "baseline" },
             sessions: { key: "secrets/session", retiredKeys: ["secrets/session-1"] },
             callback: { url: "https://portal.example/entitle", secret: "secrets/callback",
               identity: { certificate: "tls/client.pem", privateKey: "tls/client-key.pem" },

@@ -32,8 +32,6 @@ import Testing
         #expect(configuration.entitlement.issuers.map(\.dialect) == [.jwt])
         #expect(configuration.entitlement.issuers.map(\.maximumLife) == [.seconds(86_400)])
         #expect(configuration.limits.http == HTTPLimits())
-        #expect(configuration.limits.tokenCacheCapacity == VerifiedTokenCache.capacityDefault)
-        #expect((1...256).contains(configuration.limits.loopCount))
         #expect(configuration.logging.level == .info)
         #expect(file.warnings.isEmpty)
     }
@@ -56,8 +54,7 @@ import Testing
             listeners: { public: [{ address: "127.0.0.2:1" }, { address: "[::1]:2" }], admin: [] },
             keys: { keyEncryptionKey: "credential:kek", skdTemplate: "skd://keys.example.com/{kid}" },
             storage: { url: "sqlite:/var/lib/latchkey.db" }, logging: { level: "warning" },
-            limits: { headDeadline: "300ms", bodySizeMaximum: 0x10000, connectionsMaximum: 10,
-              tokenCacheCapacity: 1, loopCount: 3 },
+            limits: { headDeadline: "300ms", bodySizeMaximum: 0x10000, connectionsMaximum: 10 },
             """
         let text = ConfigurationText.make(
             fairplay: "protocolVersions: [1, 2], allowTestCredentials: true,",
@@ -76,8 +73,6 @@ import Testing
         #expect(configuration.limits.http.headDeadline == .milliseconds(300))
         #expect(configuration.limits.http.bodySizeMaximum == 65_536)
         #expect(configuration.limits.http.connectionsMaximum == 10)
-        #expect(configuration.limits.tokenCacheCapacity == 1)
-        #expect(configuration.limits.loopCount == 3)
         #expect(configuration.fairplay.protocolVersions == [1, 2])
         #expect(configuration.fairplay.allowTestCredentials)
         #expect(configuration.entitlement.leeway == .zero)
@@ -102,7 +97,7 @@ import Testing
         let credential = """
             name: "new", certificateBundle: "bundle.bin", privateKey1024: "a.pem", privateKey2048: "b.pem", \
             privateKeyPassphrase: "credential:phrase", module: { library: "lib/ladder.so", data: "data.bin", workers: 3, \
-            callDeadline: "250ms", processorTime: "500ms", memoryLimit: 134217728, user: "nobody" }
+            callDeadline: "250ms", memoryLimit: 134217728, user: "nobody" }
             """
         let credentials = try ConfigurationText.parse(ConfigurationText.make(credential: credential))
             .configuration.fairplay.credentials
@@ -113,16 +108,15 @@ import Testing
         let module = Configuration.Module(
             library: "/etc/latchkey/lib/ladder.so", data: .file(path: "/etc/latchkey/data.bin"),
             workers: Configuration.Workers(
-                count: 3, callDeadline: .milliseconds(250), processorTime: .milliseconds(500), memoryLimit: 128 << 20,
-                user: "nobody"))
+                count: 3, callDeadline: .milliseconds(250), memoryLimit: 128 << 20, user: "nobody"))
         #expect(credentials.map(\.certificates) == [files])
         #expect(credentials.map(\.privateKeyPassphrase) == [.credential(name: "phrase")])
         #expect(credentials.map(\.ladder) == [.module(module)])
     }
 
     private static let workers = Configuration.Workers(
-        count: Configuration.Limits.processorCount, callDeadline: .seconds(1), processorTime: .seconds(2),
-        memoryLimit: 512 << 20, user: nil)
+        count: Configuration.Limits.processorCount, callDeadline: .seconds(1), memoryLimit: 512 << 20,
+        user: nil)
 
     @Test func aModuleHasDefaults() throws {
         let credential = ConfigurationText.credential.replacingOccurrences(

@@ -239,7 +239,6 @@ import Testing
         #expect(settings.data.bytes.revealed() == [1, 2, 3])
         #expect(settings.workers == 2)
         #expect(settings.callDeadline == .seconds(1))
-        #expect(settings.processorTime == .seconds(2))
         #expect(settings.memoryLimit == 512 << 20)
         #expect(settings.user == SystemUser(userID: 0, groupID: 0))
         guard case .module(let module) = loaded.credentials.credentials.first?.ladder else {

@@ -257,11 +257,11 @@ import Testing
         #expect(loaded.accepts(recipient: own) && !loaded.accepts(recipient: other))
     }
 
-    /// The entry in the comments of `Config/latchkey.json5` is a valid packager, with every field and the stated
+    /// The entry in the comments of `Config/reference.json5` is a valid packager, with every field and the stated
     /// defaults.
     @Test func theExampleIsTrue() throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Config/latchkey.json5")
+            path: "../../Config/reference.json5")
         let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
         let name = try #require(lines.firstIndex { $0.contains(#"name: "packager-1", // required"#) })
         let end = try #require(lines[name...].firstIndex { $0 == "  // }," })

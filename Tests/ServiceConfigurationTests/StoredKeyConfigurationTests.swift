@@ -30,9 +30,9 @@ import Testing
         let found = try findings(issuer, #"profiles: { HD: { lease: "10m" } }"#)
         let fault = PolicyFinding.Fault.offlineWithoutEnd.rawValue
         #expect(found == ["floor \(fault)", "profiles.HD \(fault)"])
-        let limits = #"floor: { storage: "30d", playback: "48h" }"#
+        let limits = #"limitsForEveryLicense: { storage: "30d", playback: "48h" }"#
         #expect(try findings(issuer, #"profiles: { HD: { lease: "10m" } }, \#(limits)"#).isEmpty)
-        #expect(try findings(issuer, "floor: { offline: false }").isEmpty)
+        #expect(try findings(issuer, "limitsForEveryLicense: { offline: false }").isEmpty)
     }
 
     @Test func doesNotWarnIfTokensLimitStoredKeys() throws {

@@ -17,7 +17,7 @@ extension ProblemCode {
         case .spcRejected:
             "Ask latchkey token explain --spc with the SPC of such a request: it names the check that failed."
         case .spcReplayed:
-            "The device has sent one SPC twice. Have the player make a new one, or raise entitlement.retryWindow."
+            "The device has sent one SPC twice. Have the player make a new one for each request."
         case .tokenMissing:
             "Have the app send a token where the server reads one. entitlement.tokenHeaders names further headers."
         case .tokenAmbiguous:

@@ -21,10 +21,10 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
         case leaseNeverEnds = "has a lease that is not shorter than its duration"
         /// A lease so short that players cannot renew it in time.
         case leaseTooShort = "has a lease under 30 seconds, which players on a slow network cannot renew in time"
-        /// A profile has no effect, because the floor is at least as strict in every respect.
-        case looserThanFloor = "has no effect: the floor already demands the same or more"
-        /// A profile is for offline licences, but the floor forbids them.
-        case offlineForbiddenByFloor = "is for offline licences, but the floor forbids them"
+        /// A profile has no effect, because the common limits are at least as strict in every respect.
+        case looserThanCommonLimits = "has no effect: limitsForEveryLicense already demands the same or more"
+        /// A profile is for offline licences, but limitsForEveryLicense forbids them.
+        case offlineForbiddenForAll = "is for offline licences, but limitsForEveryLicense forbids them"
         /// Playbacks are counted, but a playback whose player is gone is never removed from the count.
         case concurrencyWithoutLease =
             "counts concurrent playbacks without a lease: a playback that ends without notice stays counted"
@@ -40,7 +40,7 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
         case devicesWithoutSubject = "limits the devices of a subject, but names no subject"
     }
 
-    /// Where the fault is: "floor", "profiles.HD", "rights[0]" or "token".
+    /// Where the fault is: "limitsForEveryLicense", "profiles.HD", "rights[0]" or "token".
     package let place: String
     package let fault: Fault
 
@@ -51,26 +51,26 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
 package enum PolicyLint {
     private static let leaseMinimum: Int64 = 30
 
-    /// Returns the findings about the rules of a configuration, the floor first.
+    /// Returns the findings about the rules of a configuration, the common limits first.
     ///
     /// With `limitsStoredKeys`, the rules must limit stored keys, because tokens may grant offline use without limits.
     /// Otherwise only rules that allow offline use themselves are examined for such limits.
     package static func findings(
         in policy: EntitlementPolicy, limitsStoredKeys: Bool = false
     ) -> [PolicyFinding] {
-        var found = faults(of: policy.floor)
+        var found = faults(of: policy.common)
         let needsEnd = { (rule: PolicyRule) in limitsStoredKeys || rule.allowsOffline == true }
-        if needsEnd(policy.floor) { found += endFaults(of: policy.floor, besides: found) }
-        var findings = found.map { PolicyFinding(place: "floor", fault: $0) }
+        if needsEnd(policy.common) { found += endFaults(of: policy.common, besides: found) }
+        var findings = found.map { PolicyFinding(place: "limitsForEveryLicense", fault: $0) }
         for (name, profile) in policy.profiles.sorted(by: { $0.key < $1.key }) {
             var found = faults(of: profile)
-            if profile != PolicyRule(), policy.floor.merged(with: profile) == policy.floor {
-                found.append(.looserThanFloor)
+            if profile != PolicyRule(), policy.common.merged(with: profile) == policy.common {
+                found.append(.looserThanCommonLimits)
             }
             let isForOffline = profile.allowsOffline == true || profile.storage != nil || profile.playback != nil
-            if isForOffline, policy.floor.allowsOffline == false { found.append(.offlineForbiddenByFloor) }
-            if needsEnd(profile) { found += endFaults(of: profile.merged(with: policy.floor), besides: found) }
-            found += faultsTogether(profile, policy.floor).filter { !found.contains($0) }
+            if isForOffline, policy.common.allowsOffline == false { found.append(.offlineForbiddenForAll) }
+            if needsEnd(profile) { found += endFaults(of: profile.merged(with: policy.common), besides: found) }
+            found += faultsTogether(profile, policy.common).filter { !found.contains($0) }
             findings += found.map { PolicyFinding(place: "profiles.\(name)", fault: $0) }
         }
         return findings
@@ -78,9 +78,9 @@ package enum PolicyLint {
 
     /// Returns the faults of both rules combined, for example a lease of one that is not shorter than the duration of
     /// the other.
-    private static func faultsTogether(_ profile: PolicyRule, _ floor: PolicyRule) -> [PolicyFinding.Fault] {
-        let merged = profile.merged(with: floor)
-        guard faults(of: floor).isEmpty, profile.lease != nil || profile.duration != nil else { return [] }
+    private static func faultsTogether(_ profile: PolicyRule, _ common: PolicyRule) -> [PolicyFinding.Fault] {
+        let merged = profile.merged(with: common)
+        guard faults(of: common).isEmpty, profile.lease != nil || profile.duration != nil else { return [] }
         return timeFaults(lease: merged.lease, duration: merged.duration, others: [])
     }
 
@@ -139,7 +139,7 @@ package enum PolicyLint {
     private static func faults(
         of right: Right, _ claims: Claims, _ policy: EntitlementPolicy, now: Int64
     ) -> [PolicyFinding.Fault] {
-        let rule = (try? policy.rule(for: right)) ?? policy.floor
+        let rule = (try? policy.rule(for: right)) ?? policy.common
         let lease = LimitSeconds.least(right.lease, rule.lease)
         let duration = LimitSeconds.least(right.duration, rule.duration)
         let offlineLimits = [right.storage, right.playback].compactMap(\.self)

@@ -1,4 +1,5 @@
-/// The limits that a named profile, or the floor of this server, adds to a token's limits (entitlement, section 4.2).
+/// The limits that a named profile, or this server for every license, adds to a token's limits (entitlement, section
+/// 4.2).
 ///
 /// A rule can only tighten: the smaller of two limits counts, and a use that one of them forbids is forbidden. Nil
 /// means no limit.
@@ -55,20 +56,20 @@ package struct EntitlementPolicy: Equatable, Sendable {
     /// The profiles, by the names that tokens use.
     package var profiles: [String: PolicyRule]
     /// The rule that applies to every licence.
-    package var floor: PolicyRule
+    package var common: PolicyRule
 
-    package init(profiles: [String: PolicyRule] = [:], floor: PolicyRule = PolicyRule()) {
+    package init(profiles: [String: PolicyRule] = [:], common: PolicyRule = PolicyRule()) {
         self.profiles = profiles
-        self.floor = floor
+        self.common = common
     }
 
-    /// Returns the rule for a right: its profile and the floor combined. Throws `profileUnknown`.
+    /// Returns the rule for a right: its profile and the common limits combined. Throws `profileUnknown`.
     func rule(for right: Right) throws(EntitlementError) -> PolicyRule {
-        guard let name = right.profile else { return floor }
+        guard let name = right.profile else { return common }
         // Swift compares strings by canonical equivalence. That only allows a second spelling of a name that the
         // operator chose, so it is safe here.
         guard let profile = profiles[name] else { throw .profileUnknown }
-        return profile.merged(with: floor)
+        return profile.merged(with: common)
     }
 }
 

@@ -129,7 +129,7 @@ struct Assembly {
     ) throws(DaemonError) -> TrustedClock {
         let now = SystemWallClock().wallTime.seconds
         if let built = BuildDate.earliest(), now < built { throw .clockBeforeBuild(now: now, built: built) }
-        return TrustedClock(ClockTrust.Settings(loaded.configuration)) { events.note($0) }
+        return TrustedClock(ClockTrust.Settings(leeway: loaded.configuration.entitlement.leeway)) { events.note($0) }
     }
 
     private static func openStorage(
@@ -179,7 +179,7 @@ struct Assembly {
         var shared = SharedLicensing(
             keys: storage.recentKeys(book.assetForms, on: loops.requests.loops), operations: operations,
             overload: metrics.overload,
-            revocations: KnownRevocations(clock: clock), copyLife: loaded.configuration.entitlement.retryWindow)
+            revocations: KnownRevocations(clock: clock), copyLife: .seconds(DecisionRecorder.retryWindowDefault))
         book.keys = shared.keys
         shared.accelerator = accelerator
         shared.livePeriods = storage.recentLivePeriods(on: loops.requests.loops)
@@ -202,8 +202,7 @@ struct Assembly {
     ) -> RevocationKeeper {
         let keeper = RevocationKeeper(
             store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
-            every: loaded.configuration.fixed.decisions.revocationRefresh, on: loops.upkeep, logger: logger,
-            clock: clock
+            on: loops.upkeep, logger: logger, clock: clock
         ) { [known = shared.revocations] view in
             known.replace(with: view)
             cell.current.license.entitlement.tokens.removeAll()

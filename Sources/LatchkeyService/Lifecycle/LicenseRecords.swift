@@ -85,7 +85,6 @@ final class LicenseRecords: Sendable {
         recorder = DecisionRecorder(
             store: sharing?.decisions ?? store, pseudonyms: loaded.pseudonymizer,
             mode: .init(loaded.configuration.ledger.mode),
-            retryWindow: loaded.configuration.entitlement.retryWindow.components.seconds,
             deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds,
             accounts: sharing?.store ?? store)
         let disk = DiskWatch(path: path)

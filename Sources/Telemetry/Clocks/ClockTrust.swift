@@ -20,7 +20,11 @@ package struct ClockTrust: Equatable, Sendable {
         /// How far the clock may be behind `reference` while new licences are still given.
         package var leeway: Int64
 
-        package init(stepTolerance: Duration, settleTime: Duration, leeway: Duration) {
+        /// By default a step of 30 seconds is tolerated, as a busy machine may have one, and trust returns after an
+        /// hour.
+        package init(
+            stepTolerance: Duration = .seconds(30), settleTime: Duration = .seconds(3600), leeway: Duration
+        ) {
             self.stepTolerance = stepTolerance.clampedNanoseconds
             self.settleTime = settleTime.clampedNanoseconds
             self.leeway = leeway.clampedNanoseconds

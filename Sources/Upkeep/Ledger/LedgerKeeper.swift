@@ -14,6 +14,7 @@ package import Telemetry
 /// settled time. And it writes checkpoints to the log at intervals, which show if a ledger has lost its tail.
 package final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
+    private static let checkpointInterval: Duration = .seconds(300)
 
     /// The most time that a pass under way may take when the daemon stops. A disk that hangs could delay it without
     /// end.
@@ -151,6 +152,6 @@ private struct LedgerUpkeep: ~Copyable {
         guard moment >= nextCheckpoint else { return }
         let checkpoint = try opened.checkpoint(now: now)
         logger.info("ledger_checkpoint", [.string("checkpoint", checkpoint.description)])
-        nextCheckpoint = moment + settings.checkpointEvery
+        nextCheckpoint = moment + Self.checkpointInterval
     }
 }

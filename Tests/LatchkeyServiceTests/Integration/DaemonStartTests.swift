@@ -72,7 +72,7 @@ import Testing
         try folder.configure(
             replacing: "entitlement: {",
             with: "entitlement: { profiles: { HD: { storage: \"1h\" }, UHD: { lease: \"10m\", duration: \"5m\" } }, "
-                + "floor: { offline: false },")
+                + "limitsForEveryLicense: { offline: false },")
         let check = try RunningDaemon.start(folder, arguments: ["--check"])
         #expect(check.waitForExit() == 0)
         let warnings = check.messages.text.split(separator: "\n").filter { $0.hasPrefix("warning: entitlement.") }

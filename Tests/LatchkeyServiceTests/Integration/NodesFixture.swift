@@ -43,7 +43,6 @@ final class NodesFixture {
                     """)
         }
         for folder in folders {
-            try folder.configure(replacing: "entitlement: {", with: #"entitlement: { revocationRefresh: "1s","#)
             // With this, the ledgers have only licences.
             try folder.configure(replacing: "ledger: {", with: "ledger: { refusals: { perSecond: 0 },")
         }

@@ -7,7 +7,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// A daemon that reads revocations each second, a device, and tokens with everything that can be revoked.
+/// A daemon, a device, and tokens with everything that can be revoked.
 struct RevocationFixture {
     static let issuer = "latchkey-development"
 
@@ -16,9 +16,7 @@ struct RevocationFixture {
     let hardware: DeviceID
 
     init() throws {
-        daemon = try DaemonFixture { folder in
-            try folder.configure(replacing: "entitlement: {", with: #"entitlement: { revocationRefresh: "1s","#)
-        }
+        daemon = try DaemonFixture()
         hardware = DeviceID(Array(try CryptoContext().randomBytes(count: DeviceIdentifier.size)))
     }
 

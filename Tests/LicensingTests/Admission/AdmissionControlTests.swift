@@ -207,7 +207,7 @@ import Testing
                     let carriers = LicensingFixture.carriers(of: token)
                     let first = try pipeline.admissionControl.admit(
                         request, presenting: carriers, under: fixture.rules, now: LicensingFixture.now)
-                    fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 60)) }
+                    fixture.reload { $0.entitlementPolicy = EntitlementPolicy(common: PolicyRule(lease: 60)) }
                     let second = try pipeline.admissionControl.admit(
                         request, presenting: carriers, under: fixture.rules, now: LicensingFixture.now)
                     for admission in [first, second] {

@@ -95,7 +95,7 @@ import Testing
         #expect(first.terms.lease?.value == 60 && first.sessionToken == nil)
         let entry = try #require(store.entries.first)
         #expect(entry.tokenID == "t-1" && entry.subject != nil && entry.lease == 60)
-        fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 20)) }
+        fixture.reload { $0.entitlementPolicy = EntitlementPolicy(common: PolicyRule(lease: 20)) }
         #expect(try await license().get().terms.lease?.value == 20)
     }
 
