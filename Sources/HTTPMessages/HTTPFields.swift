@@ -122,9 +122,9 @@ package struct HTTPFields: Sendable {
         firstEntry(name).map { storage[$0.value] }
     }
 
-    /// Returns the values of all fields with a name, in their order.
-    package func values(of name: String) -> [String] {
-        entries.lazy.filter { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }
+    /// Returns the values of the fields with a name, in their order, at most `limit` of them.
+    package func values(of name: String, limit: Int = .max) -> [String] {
+        entries.lazy.filter { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }.prefix(limit)
             .map { String(decoding: storage[$0.value], as: UTF8.self) }
     }
 

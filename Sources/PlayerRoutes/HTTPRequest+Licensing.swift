@@ -13,7 +13,8 @@ extension HTTPRequest {
     /// The places of the request in which tokens are looked for: header fields and query.
     var tokenCarriers: TokenCarriers {
         let fields = fields
-        return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: parameters)
+        let limit = TokenFinder.fieldCountMaximum + 1
+        return TokenCarriers(fieldValues: { fields.values(of: $0, limit: limit) }, query: parameters)
     }
 
     /// The origin of the request: the client's address, and its country if a trusted proxy names it in `countryField`.

@@ -45,6 +45,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["authorization", "x-axdrm-message", "nv-authorizations"])
+    func refusesVeryManyFieldsOfOneName(name: String) throws {
+        let value = name == "authorization" ? "Bearer a.b.c" : "a.b.c"
+        func repeated(_ count: Int) throws -> [String]? {
+            let carriers = TokenCarriers(fieldValues: { $0 == name ? Array(repeating: value, count: count) : [] })
+            return try TokenFinder().token(in: carriers)?.tokens.map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(try repeated(8) == ["a.b.c"])
+        #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try repeated(9) }
+    }
+
     @Test(arguments: [
         ("ExpressPlayToken=a.b.c", TokenSource.expressPlay), ("AxDrmMessage=a.b.c", .axinomMessage),
         ("token=a.b.c", .query), ("offline=1&UserToken=a%2Eb.c", .query), ("drm_token=a.b.c&x", .query),

@@ -4,6 +4,8 @@ import ByteCoding
 package struct TokenFinder: Equatable, Sendable {
     /// The most tokens in one list.
     package static let listCountMaximum = 8
+    /// The most fields of one name. No client sends as many.
+    package static let fieldCountMaximum = 8
 
     /// The sources that are searched, in their order.
     private let sources: [TokenSource]
@@ -31,7 +33,8 @@ package struct TokenFinder: Equatable, Sendable {
     /// Returns the token of a request; nil if the request has no token.
     ///
     /// If several places carry the same token, the first place is returned as its source. Throws `tokenAmbiguous` for
-    /// two different tokens, because it is unclear which one counts, and `tokenMalformed` for a list that is too long.
+    /// two different tokens, because it is unclear which one counts, and `tokenMalformed` for a list that is too long
+    /// or for too many fields of one name.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         var found = FoundToken()
         for source in sources { try collect(from: source, in: carriers, into: &found) }
@@ -57,6 +60,7 @@ package struct TokenFinder: Equatable, Sendable {
         from source: TokenSource, in carriers: TokenCarriers, into found: inout FoundToken
     ) throws(EntitlementError) {
         let fields = fields(of: source, in: carriers)
+        guard fields.count <= Self.fieldCountMaximum else { throw .tokenMalformed(.notThreeParts) }
         switch source {
         case .bearer:
             for field in fields {
