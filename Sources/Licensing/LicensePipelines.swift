@@ -161,11 +161,13 @@ package struct SharedLicensing: Sendable {
 package final class KnownRevocations: Sendable {
     private let view: Mutex<RevocationView?>
     private let clock: TrustedClock?
+    private let standstill: Standstill?
 
     /// Without a clock, the time of each check decides whether a revocation has ended.
-    package init(_ view: RevocationView? = nil, clock: TrustedClock? = nil) {
+    package init(_ view: RevocationView? = nil, clock: TrustedClock? = nil, standstill: Standstill? = nil) {
         self.view = Mutex(view)
         self.clock = clock
+        self.standstill = standstill
     }
 
     /// Replaces the revocations. Every check after this uses them, also for requests that are under way.
@@ -173,9 +175,12 @@ package final class KnownRevocations: Sendable {
         self.view.withLock { $0 = view }
     }
 
-    /// Returns the revocations. Throws `store` before the first `replace`.
+    /// Returns the revocations. Throws `store` before the first `replace`, and after a standstill until they have been
+    /// read again.
     func known() throws(LicenseError) -> RevocationView {
-        guard var known = view.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
+        guard standstill?.isStale != true, var known = view.withLock({ $0 }) else {
+            throw .store(.unavailable(.unreachable))
+        }
         if let clock { known.settledTime = clock.endTime }
         return known
     }

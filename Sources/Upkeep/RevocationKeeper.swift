@@ -54,15 +54,19 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
     private let clock: TrustedClock
     private let loop: LoopContext
     private let routine: Routine
+    private let standstill: Standstill
+    private let pulse: Routine
     private let state = Mutex(State())
     private let hasTried = Monitor(false)
 
     /// Starts the first pass, and returns after the first attempt to read the store, even if it has failed.
     ///
-    /// The loop's thread calls `publish` with each view that differs from the one before.
+    /// The loop's thread calls `publish` with each view that differs from the one before. The keeper beats for
+    /// `standstill`, and reads the store at once after a gap.
     package init(
         store: any RevocationStore, names: RevocationNames, every pause: Duration = .seconds(2), on loop: LoopContext,
-        logger: Logger, clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
+        logger: Logger, clock: TrustedClock, standstill: Standstill = Standstill(),
+        publish: @escaping @Sendable (RevocationView) -> Void
     ) {
         self.store = store
         self.names = names
@@ -70,7 +74,14 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
         self.clock = clock
         self.publish = publish
         self.loop = loop
+        self.standstill = standstill
         routine = Routine(on: loop)
+        pulse = Routine(on: loop)
+        pulse.start(every: Standstill.pause) { [self] in
+            guard standstill.beat() else { return }
+            logger.warning("node_stood_still")
+            routine.passSoon()
+        }
         routine.start(
             every: { [self] in hasRead ? pause : min(pause, Self.firstPause) },
             pass: { [self] in
@@ -82,6 +93,7 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
 
     /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
+        pulse.stop(within: .seconds(1))
         routine.stop(within: .seconds(1))
     }
 
@@ -135,6 +147,8 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
     private var hasRead: Bool { state.withLock { $0.known != nil } }
 
     private func refresh() async {
+        let reading = standstill.beginReading()
+        defer { standstill.endReading(reading) }
         do throws(StoreError) {
             try await readChanges()
             noteSuccess(at: clock.wallTime.seconds)

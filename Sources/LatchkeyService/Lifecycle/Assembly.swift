@@ -33,6 +33,7 @@ struct Assembly {
     private let logger: Logger
     private let clock: TrustedClock
     private let operations = RSAOperationCount()
+    private let standstill = Standstill()
     private let metrics: ServiceMetrics
     private let storage: OpenedStorage
     private let loops: DaemonLoops
@@ -179,7 +180,7 @@ struct Assembly {
         var shared = SharedLicensing(
             keys: storage.recentKeys(book.assetForms, on: loops.requests.loops), operations: operations,
             overload: metrics.overload,
-            revocations: KnownRevocations(clock: clock), copyLife: .seconds(DecisionRecorder.retryWindowDefault))
+            revocations: KnownRevocations(clock: clock, standstill: standstill), copyLife: .seconds(DecisionRecorder.retryWindowDefault))
         book.keys = shared.keys
         shared.accelerator = accelerator
         shared.livePeriods = storage.recentLivePeriods(on: loops.requests.loops)
@@ -202,7 +203,7 @@ struct Assembly {
     ) -> RevocationKeeper {
         let keeper = RevocationKeeper(
             store: records.revocations, names: RevocationNames(loaded.pseudonymizer),
-            on: loops.upkeep, logger: logger, clock: clock
+            on: loops.upkeep, logger: logger, clock: clock, standstill: standstill
         ) { [known = shared.revocations] view in
             known.replace(with: view)
             cell.current.license.entitlement.tokens.removeAll()
