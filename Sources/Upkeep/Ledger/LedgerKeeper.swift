@@ -14,7 +14,6 @@ package import Telemetry
 /// settled time. And it writes checkpoints to the log at intervals, which show if a ledger has lost its tail.
 package final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
-    private static let checkpointInterval: Duration = .seconds(300)
 
     /// The most time that a pass under way may take when the daemon stops. A disk that hangs could delay it without
     /// end.
@@ -85,6 +84,8 @@ private final class PurgedRowCount: Sendable {
 
 /// The work of the ledger keeper's thread.
 private struct LedgerUpkeep: ~Copyable {
+    private static let checkpointInterval: Duration = .seconds(300)
+
     let path: String
     let chain: LedgerChain
     let settings: Configuration.Ledger
