@@ -492,6 +492,7 @@ extension BrokenConfiguration.Kind {
     init?(_ fault: ConfigurationFault) {
         switch fault {
         case .unknownKey(let nearest): self = .unknownKey(nearest: nearest)
+        case .retired: self = .unknownKey(nearest: nil)
         case .missing: self = .missing
         case .wrongType(let found, _, _): self = .wrongType(found)
         case .invalidValue, .databaseURL, .keyURI: self = .invalidValue
