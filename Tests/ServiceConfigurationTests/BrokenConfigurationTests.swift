@@ -461,7 +461,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         #expect(
             error.description == """
                 etc/latchkey.json5, line 6, column 3: lisseners: there is no such field; did you mean "listeners"?
-                etc/latchkey.json5, line 6, column 39: limits.connectionsMaximum: expected a whole number from 1 to 1048576, such as 16384, \
+                etc/latchkey.json5, line 6, column 48: limits.connectionsMaximum: expected a whole number from 1 to 1048576, such as 16384, \
                 and found a string
                 """)
     }
