@@ -107,7 +107,7 @@ enum ProductionSetup {
             }
         }
         lines.append(#"applicationSecret: "fairplay/application-secret.hex","#)
-        return lines.joined(separator: "\n        ")
+        return lines.joined(separator: "\n                ")
     }
 
     private static func quoted(_ text: String) -> String {
@@ -150,9 +150,14 @@ enum ProductionSetup {
             // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's library: this line
             // takes the place of all certificates, private keys and the secret:
             // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
-            fairplay: { credentials: [{ name: "main",
-                \(credential(delivered))
-            }] },
+            fairplay: {
+                credentials: [
+                    {
+                        name: "main",
+                        \(credential(delivered))
+                    },
+                ],
+            },
 
             // keyEncryptionKey seals the content keys in the database. Without it they are lost. New keys are derived from
             // masterSecret, so a key that the database has lost can be made again. A holder of the secret can make all keys.
