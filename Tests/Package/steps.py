@@ -190,7 +190,7 @@ def one_licence() -> None:
 def reload() -> None:
     """A good configuration is put in force; a broken one fails, says why, and changes nothing."""
     process = main_process()
-    edit('level: "info"', 'level: "debug"')
+    edit("// logging: {", "logging: {")
     run("systemctl", "reload", "latchkey.service")
     wait_for("reloaded", lambda: '"event":"reloaded"' in journal())
     assert main_process() == process and shown("latchkey.service", "StatusText") == "Serving"
