@@ -6,6 +6,7 @@ Beside each attack, a good client of the same address must lose no request.
 import itertools
 import json
 import secrets
+import select
 import socket
 import threading
 import time
@@ -108,25 +109,34 @@ def await_places(daemon: OwnDaemon) -> None:
 def test_health_has_a_place_beside_busy_connections(addresses: int, lab: Lab) -> None:
     """Half a head keeps a connection busy for five seconds, and a busy connection gives no place away."""
     await_places(lab.daemon)
-    held: list[socket.socket] = []
+    support = lab.tokens["support"]
+    held: dict[int, socket.socket] = {}
+    deadline = time.monotonic() + 60
     try:
-        for number in range(addresses * (SHARE + 4)):
-            connection = socket.socket()
-            connection.bind((f"127.0.0.{1 + number % addresses}", 0))
-            connection.settimeout(5)
-            with suppress(OSError):
-                connection.connect(lab.daemon.admin)
-                connection.sendall(PARTIAL_HEAD)
-            held.append(connection)
-        health = (request("/livez"), request("/readyz"))
-        start = time.monotonic()
-        assert statuses(lab.daemon.admin, *health * 4) == [200] * 8
-        # These places are for nothing else, and the answer says what to do.
-        (other,) = http1_wire.exchange(lab.daemon.admin, request("/v1/whoami", lab.tokens["support"])).responses
-        assert other.status == 429 and time.monotonic() - start < 4
+        while True:
+            # A connection gives its place away until the daemon has read its half head, so the attacker tries again.
+            for number in range(addresses * (SHARE + 4)):
+                if number not in held or select.select([held[number]], [], [], 0)[0]:
+                    held[number] = busy_connection(f"127.0.0.{1 + number % addresses}", lab.daemon.admin)
+            assert statuses(lab.daemon.admin, *(request("/livez"), request("/readyz")) * 4) == [200] * 8
+            # These places are for nothing else, and the answer says what to do.
+            (other,) = http1_wire.exchange(lab.daemon.admin, request("/v1/whoami", support)).responses
+            if other.status == 429:
+                break
+            assert other.status == 200 and time.monotonic() < deadline
     finally:
-        for connection in held:
+        for connection in held.values():
             connection.close()
+
+
+def busy_connection(source: str, address: tuple[str, int]) -> socket.socket:
+    connection = socket.socket()
+    connection.bind((source, 0))
+    connection.settimeout(5)
+    with suppress(OSError):
+        connection.connect(address)
+        connection.sendall(PARTIAL_HEAD)
+    return connection
 
 
 def test_the_kept_places_give_way_to_newer_connections(lab: Lab) -> None:
