@@ -100,6 +100,13 @@ CONDITIONS = [
      "30 % of the requests are refused, most for a missing key"),
     ({"refusals": 1001, "refusals_anonymous": 1000, "refusals_fault": 1}, {}, "bad",
      "No request got a licence in the last 5 minutes: 300300 were refused, most for a fault of the server"),
+    # Three faults are one viewer who tries again; six are not.
+    ({"licenses_v2": 0.05, "refusals": 0.01, "refusals_fault": 0.01}, {}, "good", "every part works"),
+    ({"licenses_v2": 0.05, "refusals": 0.02, "refusals_fault": 0.02}, {}, "bad", "failed at this server"),
+    # One viewer with the old release of an app makes no outage smaller.
+    ({"licenses_v2": 0.1, "refusals": 9.9, "refusals_token": 9.9}, {}, "bad",
+     "Only 1 % of the requests of the last 5 minutes got a licence, most for their token"),
+    ({"licenses_v2": 0.1, "refusals": 1.2, "refusals_token": 1.2}, {}, "warn", "92.3 % of the requests are refused"),
     # A wrong token is an app's fault as often as a stranger's.
     ({"refusals": 1, "refusals_unproven": 1}, {}, "bad", "most for a token that is not known here"),
     ({"licenses_v2": 5, "refusals": 5, "refusals_unproven": 5}, {}, "warn", "50 % of the requests are refused"),
