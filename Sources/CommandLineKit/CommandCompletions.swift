@@ -24,6 +24,8 @@ struct CommandCompletions {
         ]
         let commands = places.dropFirst().map { Self.quote($0.words) }
         if !commands.isEmpty {
+            // `help` stands before the name of a command, so the words behind it complete as without it.
+            lines.append("        \(Self.quote("\(name) \(Command.helpWord)"))) ;;")
             lines.append("        \(commands.joined(separator: " | "))) place+=\" ${COMP_WORDS[index]}\" ;;")
         }
         lines += ["        *) break ;;", "        esac", "    done", "    case \"$place|$previous\" in"]
@@ -35,7 +37,8 @@ struct CommandCompletions {
         }
         lines += ["    esac", "    if [[ -z $files ]]; then", "        case $place in"]
         for place in places {
-            let words = place.commands.map(\.name) + place.options.map(\.name)
+            let help = place.path.count == 1 && !place.commands.isEmpty ? [Command.helpWord] : []
+            let words = place.commands.map(\.name) + help + place.options.map(\.name)
             let files = place.operands.contains(where: \.isPath) ? " files=yes" : ""
             lines.append(
                 "        \(Self.quote(place.words))) words=\(Self.quote(words.joined(separator: " ")))\(files) ;;")

@@ -72,8 +72,9 @@ import Testing
     }
 
     private static let lines: [([String], Set<String>)] = [
-        (["tool", ""], ["keys", "init", "--version", "--man", "--completions", "--help"]),
+        (["tool", ""], ["keys", "init", "help", "--version", "--man", "--completions", "--help"]),
         (["tool", "k"], ["keys"]),
+        (["tool", "help", "keys", "i"], ["import"]),
         (["tool", "keys", ""], ["import", "list", "--help"]),
         (["tool", "keys", "import", "--"], ["--config", "--alias", "--check", "--json", "--help"]),
         (["tool", "keys", "import", "a"], ["a-file"]),
