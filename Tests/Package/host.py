@@ -23,7 +23,7 @@ PACKAGER_SECRET = CONFIGURATION.parent / "secrets/packager-1"
 # Made by `latchkey init`: the issuer of tokens, the FairPlay files and the TLS certificate of the test.
 DEVELOPMENT = Path("/var/development")
 # Where the operator of the first licence works.
-OPERATOR = Path("/root/first")
+OPERATOR = Path("/var/operator")
 URL = "https://localhost"
 CONTENT = "movie-1"
 # Revoked before the backup, and given a key after it.
