@@ -64,11 +64,26 @@ enum ProductionSetup {
                   secrets/key-encryption-key all content keys are lost. Without secrets/master-secret no key that is newer
                   than the last backup can be made again
               [ ] sudo -u latchkey latchkeyd --config \(file) --check
-              [ ] sudo -u latchkey latchkey credentials check --config \(file)
               [ ] systemctl enable --now latchkey.socket latchkey.service
               [ ] open the operator's page, http://127.0.0.1:9443/ on this machine, with the text of secrets/admin-token
 
+            Then the first key and the first licence. viewer-token is a file with a token of your own service. For this once you
+            can also make one with the private key of its issuer, which stays off this host otherwise:
+              [ ] sudo -u latchkey latchkey keys create --config \(file) --content movie-1
+              [ ] latchkey token mint --config \(file) --issuer-key FILE --content movie-1 > viewer-token
+              [ ] latchkey doctor --config \(file) --url https://keys.example.com/fps/license \\
+                      --viewer-token @viewer-token --asset-id skd://movie-1
+            \(delivered?.sdk == nil ? "" : proof(file))
             """
+    }
+
+    /// What takes the place of the licence that `doctor` asks for.
+    private static func proof(_ file: String) -> String {
+        """
+          [ ] sudo -u latchkey latchkey credentials prove --config \(file)
+              With credentials of SDK 26, doctor asks for no licence: a simulated device cannot use the library
+
+        """
     }
 
     /// The lines of the certificates, which Apple issues in one file or in two.
