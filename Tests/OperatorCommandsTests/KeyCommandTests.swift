@@ -128,6 +128,21 @@ import Testing
         #expect(try await list().count == 5)
     }
 
+    @Test func createsOneKeyWhenStartedSeveralTimesAtOnce() async throws {
+        // The file is made first, so that the commands race for the key only.
+        #expect(try await list().isEmpty)
+        var statuses: [Int32] = []
+        let words = ["keys", "create", "--config", fixture.configuration, "--content", "film", "--track"]
+        try await withThrowingTaskGroup(of: Int32.self) { group in
+            for track in ["HD", "HD", "SD", "UHD"] {
+                group.addTask { try await LatchkeyProcess(arguments: words + [track]).status }
+            }
+            for try await status in group { statuses.append(status) }
+        }
+        #expect(statuses.sorted() == [0, 1, 1, 1])
+        #expect(try await list().count == 1)
+    }
+
     @Test func refusesAKeyIDThatSpellsAContent() async throws {
         #expect(try await keys("create", "--content", Self.kid.uppercased()).status == 0)
         let refused = try await keys("create", "--content", "film", "--kid", Self.kid)
