@@ -33,8 +33,9 @@ extension Command {
         options: [LedgerArguments.config] + LedgerArguments.filters
             + [LedgerArguments.limit, SharedLedger.option, SharedLedger.node, .json],
         run: { arguments, context throws(CommandError) in
+            let isShared = try SharedLedger.isWanted(arguments)
             let given = try LedgerArguments(arguments, context)
-            if arguments.isSet(SharedLedger.option) { return try await given.printShared(arguments, context) }
+            if isShared { return try await given.printShared(arguments, context) }
             let limit = try LedgerArguments.limit(arguments)
             // Reads one entry more than it shows, to know whether there are more.
             var found = try given.newest(limit + 1, context)
@@ -93,7 +94,7 @@ extension Command {
             LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
         ],
         run: { arguments, context throws(CommandError) in
-            if arguments.isSet(SharedLedger.option) {
+            if try SharedLedger.isWanted(arguments) {
                 return try await SharedLedgerVerification(arguments, context).run(asJSON: arguments.isSet(.json))
             }
             try LedgerVerification(arguments, context).run(context, asJSON: arguments.isSet(.json))

@@ -16,6 +16,13 @@ enum SharedLedger {
     static let node = CommandOption(
         "--node", .value("ID"), help: "with --shared: only this node, by its id or its name")
 
+    /// Whether the copies are to be read. Throws if `--node` is given without `--shared`.
+    static func isWanted(_ arguments: Arguments) throws(CommandError) -> Bool {
+        let isWanted = arguments.isSet(option)
+        guard isWanted || !arguments.isSet(node) else { throw .usage("--node needs --shared") }
+        return isWanted
+    }
+
     /// The number of rows that are read at once.
     static let pageSize = 1000
 

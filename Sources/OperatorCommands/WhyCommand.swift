@@ -55,7 +55,13 @@ extension Command {
             guard file != nil || arguments.isSet(AdminClient.server) else {
                 throw .usage("--config FILE or --server URL is missing")
             }
-            guard file != nil || !arguments.isSet(sharedCopies) else { throw .usage("--shared needs --config FILE") }
+            if arguments.isSet(sharedCopies) {
+                guard let file else { throw .usage("--shared needs --config FILE") }
+                guard id != nil else {
+                    throw .usage("--shared needs an ID: without one, the refusals are those in the daemon's memory")
+                }
+                try OpenedLedger.requireShared(file)
+            }
             let client = try AdminClient(arguments, file, context, for: .look)
             guard let id else { return try LatestRefusals(client).print(asJSON: arguments.isSet(.json), context) }
             let search = RefusalSearch(id: id, context: context)

@@ -123,6 +123,15 @@ import Testing
         #expect(run.messages.contains("no refusal of the request 0000000000000000 is known"))
     }
 
+    /// The copies are searched for one request, in a database that all nodes share.
+    @Test func refusesCopiesThatItCannotSearch() async throws {
+        let latest = try await why("--config", fixture.configuration, "--shared")
+        #expect(latest.status == 2 && latest.messages.contains("--shared needs an ID"), "\(latest.messages)")
+        let own = try await why(Self.id, "--config", fixture.configuration, "--shared")
+        #expect(own.status == 1 && own.output.isEmpty)
+        #expect(own.messages.contains("storage.url does not name a PostgreSQL database"), "\(own.messages)")
+    }
+
     @Test(arguments: [
         ["0123", "--server", "http://127.0.0.1:1"], [id + "00", "--server", "http://127.0.0.1:1"], [id],
         [id, "--server", "ftp://127.0.0.1"], [],
