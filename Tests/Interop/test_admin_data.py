@@ -226,7 +226,7 @@ def test_contents_and_keys_are_listed_without_secrets(admin: Admin) -> None:
 
 def test_a_look_up_of_nothing_is_no_refusal(admin: Admin) -> None:
     before = admin.json("/v1/refusals", limit=1)["refusals"]
-    missing = [
+    missing: list[tuple[str, str, dict[str, str], str]] = [
         ("GET", "/v1/contents/none/keys", {}, "No content"),
         ("GET", "/v1/refusals/0000000000000000", {}, "No refusal"),
         ("DELETE", "/v1/revocations", {"kind": "iss", "value": "nobody"}, "Nothing of this kind"),

@@ -42,8 +42,7 @@ package struct Refusals: Sendable {
 
     /// The answer about a thing that is not there, at an address that is served. `sentence` says what is missing.
     ///
-    /// The request is not refused, so no refusal is noted: each look-up would otherwise add one to those that are looked
-    /// up.
+    /// The request is not refused, so no refusal is noted. Otherwise each look-up would add one to the list.
     package func absence(_ sentence: String, id: RequestID) -> HTTPResponse {
         var problem = Problem(.notFound)
         problem.detail = sentence
