@@ -58,7 +58,10 @@ extension Command {
     private static let exportLedger = Command(
         "export",
         summary: "Print entries as JSON, one object in each line",
-        details: "Takes the options of `ledger query`; without them it prints the whole ledger.",
+        details: """
+            Takes the filters of `ledger query`, and none of its --limit, --json, --shared and --node. Without a filter it prints the
+            whole ledger of this node.
+            """,
         examples: [
             "latchkey ledger export --config latchkey.json5 > ledger.jsonl",
             "latchkey ledger export --config latchkey.json5 --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",

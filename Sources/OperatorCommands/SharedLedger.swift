@@ -12,7 +12,8 @@ import StorageSQLite
 /// The copies of all nodes' ledgers in PostgreSQL, for commands that read them.
 enum SharedLedger {
     static let option = CommandOption(
-        "--shared", .flag, help: "read the copies of all nodes' ledgers in PostgreSQL, instead of this node's own")
+        "--shared", .flag,
+        help: "read the copies of all nodes' ledgers in PostgreSQL, a few seconds old, instead of this node's own")
     static let node = CommandOption(
         "--node", .value("ID"), help: "with --shared: only this node, by its id or its name")
 
