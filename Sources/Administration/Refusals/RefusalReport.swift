@@ -41,9 +41,9 @@ package struct RefusalReport: Equatable, Sendable {
         requestID = entry.requestID
         time = Self.text(entry.time.seconds, entry.time.nanoseconds)
         (event, code, cause) = (entry.event, entry.code, entry.cause)
+        let known = entry.facts.filter { !Self.isEmptyForm($0.name, $0.value) }
         facts =
-            (entry.traceID.map { [(Self.traceID, $0)] } ?? [])
-            + entry.facts.filter { !Self.isEmptyForm($0.name, $0.value) }
+            (entry.traceID.map { [(Self.traceID, $0)] } ?? []) + known
             + (degraded.map { [("degraded", $0)] } ?? [])
     }
 
