@@ -253,7 +253,10 @@ var targets: [Target] = [
         ]),
     tests(
         of: "Administration",
-        ["ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "Entitlements", "ContentKeys", "Records", "Licensing",
+            "PackagerAPI",
+        ]),
     tests(
         of: "OperatorCommands",
         [

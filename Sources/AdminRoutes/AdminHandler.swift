@@ -146,8 +146,9 @@ package struct AdminHandler: HTTPHandler {
                 request, by: admitted.actor, issuers: rules.names.issuers, id: id)
         case .drain, .endOfDrain: return .now(drain.answer(request, by: admitted.actor, id: id))
         case .refusal:
-            guard let response = recentRefusals.response(to: request, id: id) else { throw AdminRefusal(.notFound) }
-            return .now(response)
+            return .now(
+                recentRefusals.response(to: request, id: id)
+                    ?? refusals.absence("No refusal with this request id or trace id is known here", id: id))
         case .account(let kind):
             guard let accounts else { throw AdminRefusal(.notFound) }
             return accounts.answer(

@@ -23,6 +23,8 @@ struct AdminClient {
     /// Why there is no answer, in words.
     struct Failure: Error {
         let text: String
+        /// Whether the daemon may have got the request, or may get it yet.
+        var mayTakeEffect = false
     }
 
     /// For messages.
@@ -111,7 +113,7 @@ struct AdminClient {
         do throws(HTTPRoundTripError) {
             return try HTTPRoundTrip.perform(HTTPRoundTripRequest(method, url + path, fields: fields), settings)
         } catch {
-            throw Failure(text: text(of: error))
+            throw Failure(text: text(of: error), mayTakeEffect: [.timedOut, .closedEarly].contains(error))
         }
     }
 

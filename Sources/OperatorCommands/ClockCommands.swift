@@ -111,7 +111,9 @@ private struct OpenedClock {
         let id = try wrap(
             { (error: CryptoError) in CommandError.failed("OpenSSL made no id (\(error))") },
             try LicenseID.naming(rowAt: state.now))
-        return LedgerEntry(kind: .clockAccepted, at: state.now, license: id, detail: state.detail)
+        var entry = LedgerEntry(kind: .clockAccepted, at: state.now, license: id, detail: state.detail)
+        entry.actor = OperatingSystemUser.actor
+        return entry
     }
 
     static func text(_ seconds: Int64) -> String {

@@ -33,8 +33,9 @@ extension Command {
         options: [LedgerArguments.config] + LedgerArguments.filters
             + [LedgerArguments.limit, SharedLedger.option, SharedLedger.node, .json],
         run: { arguments, context throws(CommandError) in
+            let isShared = try SharedLedger.isWanted(arguments)
             let given = try LedgerArguments(arguments, context)
-            if arguments.isSet(SharedLedger.option) { return try await given.printShared(arguments, context) }
+            if isShared { return try await given.printShared(arguments, context) }
             let limit = try LedgerArguments.limit(arguments)
             // Reads one entry more than it shows, to know whether there are more.
             var found = try given.newest(limit + 1, context)
@@ -57,7 +58,10 @@ extension Command {
     private static let exportLedger = Command(
         "export",
         summary: "Print entries as JSON, one object in each line",
-        details: "Takes the options of `ledger query`; without them it prints the whole ledger.",
+        details: """
+            Takes the filters of `ledger query`, and none of its --limit, --json, --shared and --node. Without a filter it prints the
+            whole ledger of this node.
+            """,
         examples: [
             "latchkey ledger export --config latchkey.json5 > ledger.jsonl",
             "latchkey ledger export --config latchkey.json5 --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",
@@ -93,7 +97,7 @@ extension Command {
             LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
         ],
         run: { arguments, context throws(CommandError) in
-            if arguments.isSet(SharedLedger.option) {
+            if try SharedLedger.isWanted(arguments) {
                 return try await SharedLedgerVerification(arguments, context).run(asJSON: arguments.isSet(.json))
             }
             try LedgerVerification(arguments, context).run(context, asJSON: arguments.isSet(.json))

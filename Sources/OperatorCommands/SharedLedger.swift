@@ -12,9 +12,17 @@ import StorageSQLite
 /// The copies of all nodes' ledgers in PostgreSQL, for commands that read them.
 enum SharedLedger {
     static let option = CommandOption(
-        "--shared", .flag, help: "read the copies of all nodes' ledgers in PostgreSQL, instead of this node's own")
+        "--shared", .flag,
+        help: "read the copies of all nodes' ledgers in PostgreSQL, a few seconds old, instead of this node's own")
     static let node = CommandOption(
         "--node", .value("ID"), help: "with --shared: only this node, by its id or its name")
+
+    /// Whether the copies are to be read. Throws if `--node` is given without `--shared`.
+    static func isWanted(_ arguments: Arguments) throws(CommandError) -> Bool {
+        let isWanted = arguments.isSet(option)
+        guard isWanted || !arguments.isSet(node) else { throw .usage("--node needs --shared") }
+        return isWanted
+    }
 
     /// The number of rows that are read at once.
     static let pageSize = 1000

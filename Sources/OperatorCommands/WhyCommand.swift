@@ -55,7 +55,13 @@ extension Command {
             guard file != nil || arguments.isSet(AdminClient.server) else {
                 throw .usage("--config FILE or --server URL is missing")
             }
-            guard file != nil || !arguments.isSet(sharedCopies) else { throw .usage("--shared needs --config FILE") }
+            if arguments.isSet(sharedCopies) {
+                guard let file else { throw .usage("--shared needs --config FILE") }
+                guard id != nil else {
+                    throw .usage("--shared needs an ID: without one, the refusals are those in the daemon's memory")
+                }
+                try OpenedLedger.requireShared(file)
+            }
             let client = try AdminClient(arguments, file, context, for: .look)
             guard let id else { return try LatestRefusals(client).print(asJSON: arguments.isSet(.json), context) }
             let search = RefusalSearch(id: id, context: context)
@@ -82,9 +88,7 @@ extension Command {
                     context.note("warning: \(error.text)")
                 }
                 do throws(CommandError) {
-                    if let path = arguments.value(config), let keys = try await search.candidates(of: report, path) {
-                        report.add(candidates: keys)
-                    }
+                    if let path = arguments.value(config) { try await search.addKeys(to: &report, path) }
                 } catch {
                     context.note("warning: \(error.text)")
                 }
@@ -181,22 +185,28 @@ private struct RefusalSearch {
         let path = file.configuration.storage.databasePath
         let terms = [
             report.isAboutMissingKey ? report[.content].map { LedgerQuery(content: $0) } : nil,
+            // No index finds a key, so the whole ledger is read.
+            report.askedKeyID.map { LedgerQuery().also(device: nil, keyID: $0, playback: nil) },
             report.isAboutRevocation ? report.subjectPseudonym.map { LedgerQuery(subject: $0) } : nil,
         ].compactMap(\.self)
+        var progress = CommandProgress(context, unit: "entries read")
+        defer { progress.clear() }
         do {
             for query in terms {
                 let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
                 var last: LedgerEntry?
                 var reader = try LedgerReader.open(path: path)
-                try reader.find(query, index: index) { find in
-                    switch find.entry.kind {
-                    case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported, .revoked,
-                        .revocationLifted:
-                        last = find.entry
-                    default: break  // Rows of licences, and of what changes neither a key nor a revocation.
-                    }
-                    return true
-                }
+                try reader.find(
+                    query, index: index, progress: { progress.show($0) },
+                    visit: { find in
+                        switch find.entry.kind {
+                        case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported, .revoked,
+                            .revocationLifted:
+                            last = find.entry
+                        default: break  // Rows of licences, and of what changes neither a key nor a revocation.
+                        }
+                        return true
+                    })
                 if let text = last?.history { return text }
             }
             return nil
@@ -205,12 +215,26 @@ private struct RefusalSearch {
         }
     }
 
-    /// The live keys of the content that was asked for; nil unless there are several.
-    func candidates(of report: RefusalReport, _ path: String) async throws(CommandError) -> String? {
-        guard report.isAboutMissingKey, let contentID = report[.content].flatMap({ try? ContentID($0) }) else {
-            return nil
-        }
+    /// Adds what the store knows of a missing key: that the key of this id was withdrawn, which this node's ledger need
+    /// not say, and the live keys of a name that fits several.
+    func addKeys(to report: inout RefusalReport, _ path: String) async throws(CommandError) {
+        guard report.isAboutMissingKey else { return }
         let store = try OpenedKeyStore(configuration: path, context)
+        if !report.hasHistory, let keyID = report.askedKeyID {
+            let maintenance = try store.maintenance()
+            let found = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                try await maintenance.key(keyID)?.record.attributes
+            }
+            if let found, found.state == .withdrawn {
+                report.add(history: "the key \(keyID) of \(found.contentID) was withdrawn")
+            }
+        }
+        if let keys = try await candidates(of: report, store) { report.add(candidates: keys) }
+    }
+
+    /// The live keys of the content that was asked for; nil unless there are several.
+    private func candidates(of report: RefusalReport, _ store: OpenedKeyStore) async throws(CommandError) -> String? {
+        guard let contentID = report[.content].flatMap({ try? ContentID($0) }) else { return nil }
         let keys = try await OpenedKeyStore.attempt { () async throws(StoreError) in
             try await store.keys(of: contentID).filter { $0.state == .live }
         }

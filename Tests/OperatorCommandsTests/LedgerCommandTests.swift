@@ -56,6 +56,15 @@ private enum LedgerSamplesOfOthers {
         return try #require(try run.object()["entries"]?.array).map { $0.object?["sequence"]?.number?.signed }
     }
 
+    @Test(arguments: ["query", "verify"])
+    func refusesANodeWithoutTheCopies(name: String) async throws {
+        let run = try await ledger(name, "--node", "node-a")
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.messages.contains("--node needs --shared"), "\(run.messages)")
+        let copies = try await ledger(name, "--node", "node-a", "--shared")
+        #expect(copies.status == 1 && copies.messages.contains("PostgreSQL"), "\(copies.messages)")
+    }
+
     private func execute(_ sql: StaticString) throws {
         var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
         try connection.execute(sql)
