@@ -203,9 +203,15 @@ def port_in_use(lab: FaultLab) -> str:
     return output
 
 
-def ended_certificate(lab: FaultLab) -> str:
-    pair = make_pair(lab.folder, "mistaken", hosts=("localhost",), ended=True)
-    return lab.check(lab.setup(tls=pair.configuration)).output
+def certificate_out_of_time(name: str, **times: bool) -> Callable[[FaultLab], str]:
+    """What `latchkeyd --check` and `latchkey doctor` say of a certificate of a listener."""
+
+    def make(lab: FaultLab) -> str:
+        setup = lab.setup(tls=make_pair(lab.folder, name, hosts=("localhost",), **times).configuration)
+        _, diagnosis = lab.run("latchkey", "doctor", "--config", setup / "latchkey.json5", "--no-daemon")
+        return lab.check(setup).output + diagnosis
+
+    return make
 
 
 def command(program: str, *words: str, environment: dict[str, str] | None = None) -> Callable[[FaultLab], str]:
@@ -360,7 +366,11 @@ MISTAKES = [
             ("start_failed", "another daemon", "database file of its own")),
     Mistake("storage folder that is missing", started(lambda setup: replace_in(setup, "sqlite:", "sqlite:missing/")),
             ("start_failed", "missing/latchkey.db", "No such file or directory")),
-    Mistake("TLS certificate that has ended", ended_certificate, ("TLS certificate has ended", "public")),
+    Mistake("TLS certificate that has ended", certificate_out_of_time("ended", ended=True),
+            ("warning: listeners.public[0]: its TLS certificate has ended", "bad     tls.end: listeners.public[0]")),
+    Mistake("TLS certificate that is not valid yet", certificate_out_of_time("early", begins_tomorrow=True),
+            ("warning: listeners.public[0]: its TLS certificate is not valid before 20", "refuse it until then",
+             "bad     tls.begin: listeners.public[0]"), ("good    tls.end",)),
     # Tokens.
     Mistake("exp in milliseconds", refused("token_schema", exp=(NOW + 300) * 1000),
             ("the claim exp", f"exp: {(NOW + 300) * 1000}", "since 1970, not of milliseconds", "at the issuer")),

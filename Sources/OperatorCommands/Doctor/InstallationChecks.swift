@@ -76,11 +76,16 @@ struct InstallationChecks {
         let found = loaded.tlsWarnings(now: now).map { listener, warning in
             let remedy = "put a new certificate in its place, and reload the daemon"
             return switch warning {
+            case .begins:
+                DoctorFinding.bad(
+                    "tls.begin", "\(listener): \(warning)",
+                    remedy: "set the clock right if it is wrong, or " + remedy)
             case .ended: DoctorFinding.bad("tls.end", "\(listener): \(warning)", remedy: remedy)
             case .ends: DoctorFinding.warning("tls.end", "\(listener): \(warning)", remedy: remedy)
             }
         }
-        return found.isEmpty ? [.good("tls.end", "no certificate of a listener ends within 30 days")] : found
+        return found.isEmpty
+            ? [.good("tls.end", "every certificate of a listener is valid, and none ends within 30 days")] : found
     }
 
     // MARK: Stores
