@@ -29,6 +29,12 @@ struct BackupCreation {
         let given = try arguments.required(BackupArguments.output)
         output = Self.name(in: given, label: file.configuration.nodeLabel.text, at: context.now)
         self.context = context
+        let parent = BackupFolder(path: BackupFolder.parent(of: output))
+        guard !parent.isBackup else {
+            throw .failed(
+                "\(parent.path) is a backup itself, and another one within it would spoil it; name a new folder, or"
+                    + " \(BackupFolder.parent(of: parent.path)), in which each backup gets a folder of its own")
+        }
     }
 
     /// The folder of the backup: the given one, or one within it if it is there.
