@@ -116,17 +116,7 @@ struct AdminClient {
     }
 
     private func text(of error: HTTPRoundTripError) -> String {
-        switch error {
-        case .hostUnknown: "there is no host of the name in \(name)"
-        case .notConnected(let text): "no daemon answers at \(name) (\(text))"
-        case .timedOut: "\(name) did not answer within 10 s"
-        case .certificateRefused(let text):
-            "the certificate of \(name) is not trusted (\(text)); --ca names its authority"
-        case .authoritiesUnusable: "the file of --ca has no certificates in PEM"
-        case .answerTooLarge: "the answer of \(name) is too large for an admin listener's"
-        case .closedEarly: "\(name) closed the connection before it had answered"
-        case .proxyUnknown, .proxyRefused: "a proxy stands between this program and \(name)"
-        case .failed(let code, let text): "the request to \(name) failed: \(text) (\(code))"
-        }
+        let text = error.text(about: name, settings)
+        return if case .certificateRefused = error { text + "; --ca names its authority" } else { text }
     }
 }

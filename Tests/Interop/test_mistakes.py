@@ -13,6 +13,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -441,6 +442,64 @@ def test_the_mistake_is_named(mistake: Mistake, lab: FaultLab) -> None:
     missing = [word for word in mistake.words if word.lower() not in output.lower()]
     assert not missing, f"{missing} are not in:\n{output}"
     assert not [word for word in mistake.absent if word in output], output
+
+
+def test_an_admin_socket_that_does_not_answer_is_looked_at(lab: FaultLab) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        # Paths of sockets are short.
+        path = Path(folder) / "admin"
+        Path(folder).chmod(0o755)
+
+        def asked(user: int | None = None) -> str:
+            """What every command that asks the admin listener says alike."""
+            program = Path(os.environ["LATCHKEY_BIN"])
+            words = ("--config", lab.shared.setup / "latchkey.json5")
+            commands = [
+                (program, "admin", "whoami", "--server", f"unix:{path}"),
+                (program, "why", "--server", f"unix:{path}"),
+            ]
+            if user is None:
+                commands += [
+                    (program, "doctor", *words, "--server", f"unix:{path}"),
+                    (program, "credentials", "list", "--use", *words, "--server", f"unix:{path}"),
+                    (program.with_name("latchkeyd"), *words, "--probe"),
+                ]
+            causes = set()
+            for command in commands:
+                finished = subprocess.run(
+                    command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False,
+                    env=os.environ | {"LATCHKEY_ADMIN_LISTEN": f"unix:{path}"},
+                    **({} if user is None else {"user": user, "group": user, "extra_groups": []}),
+                )  # fmt: skip
+                output = finished.stdout + finished.stderr
+                assert finished.returncode == 1 and "localhost port" not in output and "notConnected" not in output, output
+                (line,) = [line for line in output.splitlines() if f"no daemon answers at unix:{path}: " in line]
+                causes.add(line.partition(f"unix:{path}: ")[2])
+            (cause,) = causes
+            return cause
+
+        assert asked().startswith(f"there is no socket {path}")
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(path))
+        assert asked().startswith(f"no program listens at the socket {path}")
+        if os.geteuid() == 0:
+            path.chmod(0o640)
+            assert asked(UNPRIVILEGED).startswith(
+                "this user may not use the socket, which belongs to root:root with mode 0640"
+            )
+            Path(folder).chmod(0o700)
+            assert asked(UNPRIVILEGED).startswith(
+                f"this user may not enter the folder {folder}, which belongs to root:root with mode 0700"
+            )
+
+
+def test_a_probe_without_an_answer_says_why(lab: FaultLab) -> None:
+    status, output = lab.run(
+        "latchkeyd", "--config", lab.shared.setup / "latchkey.json5", "--probe",
+        environment={"LATCHKEY_ADMIN_LISTEN": "127.0.0.1:1"},
+    )  # fmt: skip
+    assert status == 1 and "no daemon answers at http://127.0.0.1:1 (" in output, output
+    assert "notConnected" not in output, output
 
 
 def test_a_developers_set_up_has_no_warning(lab: FaultLab, tmp_path: Path) -> None:

@@ -147,7 +147,9 @@ struct DaemonChecks {
             do throws(HTTPRoundTripError) {
                 served = try HTTPRoundTrip.servedCertificate("https://\(reachable("\(address)"))/livez", settings)
             } catch {
-                return .bad(name, "\(place) cannot be reached: \(error)", remedy: "does the daemon run with this file?")
+                return .bad(
+                    name, "\(place): \(error.text(about: "\(address)", settings))",
+                    remedy: "does the daemon run with this file?")
             }
             guard let served, let leaf = TLSCertificateName(pem: served) else {
                 return .bad(name, "\(place) presents no certificate", remedy: "is it a listener of this daemon?")
