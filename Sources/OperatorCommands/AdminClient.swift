@@ -106,7 +106,29 @@ struct AdminClient {
         }
     }
 
+    /// Throws at a public listener, whose answer would otherwise look like one of an admin listener that knows nothing.
     private func ask(_ method: HTTPRoundTripRequest.Method, _ path: String) throws(Failure) -> HTTPRoundTripAnswer {
+        let answer = try send(method, path, token)
+        if Self.isOfUnknownAddress(answer), Self.isOfUnknownAddress(try send(.get, Self.ownPath, nil)) {
+            throw Failure(
+                text: "\(name) is a public listener of the daemon, which does not answer operators; name an admin"
+                    + " listener by --server (listeners.admin of the configuration)")
+        }
+        return answer
+    }
+
+    /// An address that every admin listener serves, and no public listener.
+    private static let ownPath = "/v1/whoami"
+
+    /// Whether a listener of Latchkey says that there is nothing at the address. An admin listener says it too, of a
+    /// refusal that it does not know.
+    private static func isOfUnknownAddress(_ answer: HTTPRoundTripAnswer) -> Bool {
+        answer.status == 404 && answer.value(of: "X-Error-Code") == "not_found"
+    }
+
+    private func send(
+        _ method: HTTPRoundTripRequest.Method, _ path: String, _ token: String?
+    ) throws(Failure) -> HTTPRoundTripAnswer {
         let fields = ["Accept: application/json"] + (token.map { ["Authorization: Bearer \($0)"] } ?? [])
         do throws(HTTPRoundTripError) {
             return try HTTPRoundTrip.perform(HTTPRoundTripRequest(method, url + path, fields: fields), settings)

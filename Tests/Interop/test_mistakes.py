@@ -493,6 +493,26 @@ def test_an_admin_socket_that_does_not_answer_is_looked_at(lab: FaultLab) -> Non
             )
 
 
+def test_a_public_listener_is_told_from_an_admin_listener(lab: FaultLab) -> None:
+    node = lab.shared
+    config = ("--config", node.setup / "latchkey.json5")
+    for words in (
+        ("why",), ("why", "0" * 16), ("admin", "whoami"), ("admin", "drain"), ("admin", "ready"),
+        ("doctor", *config), ("credentials", "list", "--use", *config),
+    ):  # fmt: skip
+        status, output = lab.run("latchkey", *words, "--server", node.url)
+        assert status == 1 and f"{node.url} is a public listener" in output, output
+        assert "is known to" not in output and "status 404" not in output, output
+    # The ledger is read all the same, and the message does not say that the daemon was asked.
+    status, output = lab.run("latchkey", "why", "0" * 16, *config, "--server", node.url)
+    assert status == 1 and f"warning: {node.url} is a public listener" in output, output
+    assert "is known to this node's ledger." in output, output
+    # An admin listener that does not know a refusal is asked alike.
+    host, port = node.admin
+    status, output = lab.run("latchkey", "why", "0" * 16, *config, "--server", f"http://{host}:{port}")
+    assert status == 1 and "is known to the admin listener and this node's ledger." in output, output
+
+
 def test_a_probe_without_an_answer_says_why(lab: FaultLab) -> None:
     status, output = lab.run(
         "latchkeyd", "--config", lab.shared.setup / "latchkey.json5", "--probe",
