@@ -358,7 +358,12 @@ MISTAKES = [
     Mistake("algorithm that is not served", edited('algorithm: "ES256"', 'algorithm: "RS512"'),
             ("line", "keys[0].algorithm", '"ES256", "EdDSA", "RS256"')),
     Mistake("name in the place of an address", edited("127.0.0.1:8080", "localhost:8080"),
-            ("listeners.public[0].address", "numeric IP address", "127.0.0.1:8443")),
+            ("listeners.public[0].address", "numeric IP address", "127.0.0.1:8443", "a name stands in the place")),
+    Mistake("port that does not exist", edited("127.0.0.1:8080", "127.0.0.1:80800"),
+            ("listeners.public[0].address", "the port is above 65535")),
+    Mistake("configuration without its option", command("latchkeyd", "SETUP/latchkey.json5"),
+            ("argument 1 is not expected", "if it is meant for --config FILE")),
+    Mistake("abbreviated option", command("latchkey", "init", "--prod"), ("did you mean --production",)),
     Mistake("plain HTTP on every address", edited("127.0.0.1:8080", "0.0.0.0:8080"),
             ("0.0.0.0:8080", "plain HTTP", "allowPlaintext")),
     # Starting.
