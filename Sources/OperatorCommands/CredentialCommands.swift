@@ -110,7 +110,7 @@ private struct CredentialReview {
     }
 
     var verdict: String {
-        "\(path): \(reports.count) credential\(reports.count == 1 ? "" : "s"), good: "
+        "\(path): \(CountedNoun.text(reports.count, "credential")), good: "
             + reports.map(\.name).joined(separator: ", ")
     }
 

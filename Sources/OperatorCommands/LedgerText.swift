@@ -30,7 +30,7 @@ extension LedgerVerified {
 extension LedgerPurge {
     fileprivate var text: String {
         let act = place == .ledger ? "purged" : "purged from the copy in PostgreSQL"
-        return "\(time)  \(act): \(rowCount) entries through \(through), kept for \(retention) s"
+        return "\(time)  \(act): \(CountedNoun.text(rowCount, "entry", "entries")) through \(through), kept for \(retention) s"
     }
 
     fileprivate func write(to writer: inout JSONWriter) {

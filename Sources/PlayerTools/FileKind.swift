@@ -143,7 +143,7 @@ extension FileKind: CustomStringConvertible {
         case .wrapped(let place, let content): "\(content.name) as Base64 text in \(place)"
         case .markup: "XML or HTML text"
         case .text: "text"
-        case .unknown(let count): "\(count) bytes of an unknown kind"
+        case .unknown(let count): "\(CountedNoun.text(count, "byte")) of an unknown kind"
         }
     }
 

@@ -38,7 +38,7 @@ enum SyncExplanation {
                 : "a report of version 2: \(names(of: flags).joined(separator: ", "))",
             challenge == 0 ? "no server challenge" : "server challenge \(hexadecimal(challenge))",
             "title id \(Hexadecimal.encode(titleID.bytes))", text(remaining),
-            "\(count) keys were invalidated",
+            "invalidated: \(CountedNoun.text(count, "key"))",
         ]
         for _ in 0..<count {
             lines.append("stream id \(Hexadecimal.encode(try reader.readBytes16("stream id").bytes))")

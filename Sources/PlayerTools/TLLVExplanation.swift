@@ -114,7 +114,7 @@ struct TLLVExplanation {
         guard count <= 64, 12 + Int(count) * 8 <= value.count else {
             return ["\(count) formats are more than 64, or more than the block has: ignored"]
         }
-        var lines = ["version \(version), \(count) formats"]
+        var lines = ["version \(version), \(CountedNoun.text(count, "format"))"]
         for _ in 0..<count {
             let format = try reader.readUInt64("format")
             let meaning = format == DeviceFacts.keyFormatDefault ? " (a content key of 16 bytes)" : ""

@@ -97,7 +97,7 @@ extension TLSWarning: CustomStringConvertible {
             "its TLS certificate is not valid before \(UnixTime(seconds: time)?.description ?? "a time beyond all calendars"),"
                 + " and clients refuse it until then"
         case .ended: "its TLS certificate has ended, and clients refuse it"
-        case .ends(let days): "its TLS certificate ends in \(days) days"
+        case .ends(let days): "its TLS certificate ends in \(CountedNoun.text(days, "day"))"
         }
     }
 }

@@ -83,7 +83,7 @@ struct InstallationChecks {
             }
         }
         return found.isEmpty
-            ? [.good("fairplay", "\(loaded.credentials.credentials.count) credentials without a warning")] : found
+            ? [.good("fairplay", "\(CountedNoun.text(loaded.credentials.credentials.count, "credential")) without a warning")] : found
     }
 
     /// Nothing if no credential has worker processes.
