@@ -110,7 +110,7 @@ private struct CredentialReview {
     }
 
     var verdict: String {
-        "\(path): \(CountedNoun.text(reports.count, "credential")), good: "
+        "\(path): \(reports.count.counted("credential")), good: "
             + reports.map(\.name).joined(separator: ", ")
     }
 

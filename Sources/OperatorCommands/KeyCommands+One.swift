@@ -213,7 +213,7 @@ private struct KeyRewrap {
             try context.print("\(changed) of \(count) keys sealed again; all have version \(version)")
         } else {
             try context.print(
-                "nothing to do: version \(version) already seals \(CountedNoun.text(count, "key")); a new key-encryption key "
+                "nothing to do: version \(version) already seals \(count.counted("key")); a new key-encryption key "
                     + "has a higher keys.keyEncryptionKeyVersion")
         }
     }

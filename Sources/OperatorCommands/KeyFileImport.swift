@@ -60,7 +60,7 @@ struct KeyFileImport {
             progress.clear()
         } catch {
             progress.clear()
-            context.note("stored before the error: \(CountedNoun.text(storedCount, "key"))")
+            context.note("stored before the error: \(storedCount.counted("key"))")
             throw error
         }
         try report(readCount, storedCount)
@@ -85,7 +85,7 @@ struct KeyFileImport {
                 writer.member("alreadyPresent", readCount - storedCount)
             }
         } else {
-            try context.print("\(CountedNoun.text(storedCount, "key")) stored, \(readCount - storedCount) existed already")
+            try context.print("\(storedCount.counted("key")) stored, \(readCount - storedCount) existed already")
         }
     }
 }

@@ -314,7 +314,8 @@ struct LedgerVerification {
         } else {
             for finding in findings { try context.print(finding.text) }
             if findings.isEmpty {
-                try context.print("\(CountedNoun.text(result.rowCount, "entry", "entries")) up to sequence \(result.last): nothing was altered")
+                try context.print(
+                    "\(result.rowCount.counted("entry", "entries")) up to sequence \(result.last): nothing was altered")
                 for line in result.verified?.purgeLines ?? [] { try context.print(line) }
                 if checkpoints.count == result.verified?.strangeCheckpointCount ?? 0 {
                     if !checkpoints.isEmpty { context.note("no checkpoint belongs to this node, \(chain.node)") }
@@ -327,7 +328,7 @@ struct LedgerVerification {
             context.note(
                 "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
         }
-        if !findings.isEmpty { throw .failed("the ledger does not verify: \(CountedNoun.text(findings.count, "finding"))") }
+        if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count.counted("finding"))") }
     }
 
     /// The checkpoints in the lines of a text, for example of a log in JSON.

@@ -163,7 +163,7 @@ struct LedgerRejoining {
         }
         if outcome.takenCount + outcome.againCount > 0 {
             try context.print(
-                "copied back from the copy: \(CountedNoun.text(outcome.takenCount, "entry", "entries")); recorded again after them: \(outcome.againCount)"
+                "copied back from the copy: \(outcome.takenCount.counted("entry", "entries")); recorded again after them: \(outcome.againCount)"
             )
         }
         for name in outcome.succeeded { try context.print("this node, \(node), succeeds \(name), whose copy stays") }

@@ -176,7 +176,7 @@ struct SharedLedgerVerification {
         }
         try print(outcomes, asJSON: asJSON)
         let count = outcomes.reduce(0) { $0 + $1.findings.count }
-        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(CountedNoun.text(count, "finding"))") }
+        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(count.counted("finding"))") }
     }
 
     private func verify(_ node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Outcome {
@@ -224,7 +224,7 @@ struct SharedLedgerVerification {
                 for finding in outcome.findings { try context.print("\(name): \(finding.text)") }
                 if outcome.findings.isEmpty {
                     try context.print(
-                        "\(name): \(CountedNoun.text(outcome.verified.rowCount, "entry", "entries")) up to sequence \(outcome.verified.last): nothing was altered"
+                        "\(name): \(outcome.verified.rowCount.counted("entry", "entries")) up to sequence \(outcome.verified.last): nothing was altered"
                     )
                 }
                 for line in outcome.verified.purgeLines { try context.print("\(name): \(line)") }

@@ -71,7 +71,7 @@ private struct StoreCheck {
         }
         for finding in findings { try context.print("database: \(finding)") }
         if !findings.isEmpty {
-            throw .failed("the file \(path) is damaged: \(CountedNoun.text(findings.count, "finding")); restore a copy of it")
+            throw .failed("the file \(path) is damaged: \(findings.count.counted("finding")); restore a copy of it")
         }
     }
 
@@ -96,12 +96,12 @@ private struct StoreCheck {
             for finding in entries.findings { try context.print("ledger: \(finding.text)") }
             if findingCount == 0 {
                 try context.print(
-                    "opened \(CountedNoun.text(keys.count, "key")), and verified \(CountedNoun.text(entries.rowCount, "entry", "entries"))"
+                    "opened \(keys.count.counted("key")), and verified \(entries.rowCount.counted("entry", "entries"))"
                         + " up to sequence \(entries.last): nothing was altered"
                 )
             }
         }
-        if findingCount > 0 { throw .failed("the store does not verify: \(CountedNoun.text(findingCount, "finding"))") }
+        if findingCount > 0 { throw .failed("the store does not verify: \(findingCount.counted("finding"))") }
     }
 
     private func checkKeys() async throws(CommandError) -> (count: Int, findings: [KeyFinding]) {

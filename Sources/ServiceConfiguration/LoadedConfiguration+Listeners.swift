@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandLineKit
 package import FairPlay
 import HTTPServing
 package import POSIXSockets
@@ -97,7 +98,7 @@ extension TLSWarning: CustomStringConvertible {
             "its TLS certificate is not valid before \(UnixTime(seconds: time)?.description ?? "a time beyond all calendars"),"
                 + " and clients refuse it until then"
         case .ended: "its TLS certificate has ended, and clients refuse it"
-        case .ends(let days): "its TLS certificate ends in \(CountedNoun.text(days, "day"))"
+        case .ends(let days): "its TLS certificate ends in \(days.counted("day"))"
         }
     }
 }

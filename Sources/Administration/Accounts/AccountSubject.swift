@@ -181,7 +181,7 @@ package enum AccountFault: Error, Equatable, CustomStringConvertible {
     package var description: String { text { $0 } }
 
     /// The same in the words of a command, whose options have the names of the parameters.
-    package var ofOptions: String { text { "--" + $0.prefix { $0 != "=" } } }
+    package var ofOptions: String { text { "--" + String($0.prefix { $0 != "=" }) } }
 
     private func text(_ name: (String) -> String) -> String {
         switch self {

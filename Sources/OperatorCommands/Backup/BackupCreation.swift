@@ -70,7 +70,8 @@ struct BackupCreation {
             }
         }
         try context.print(
-            "\(output): \(CountedNoun.text(made.keyCount, "key")), and the ledger of node \(ledger.node) up to sequence \(ledger.sequence)")
+            "\(output): \(made.keyCount.counted("key")), and the ledger of node \(ledger.node) up to sequence"
+                + " \(ledger.sequence)")
         if let shared = made.shared {
             context.note(
                 "keys, uses, devices and revocations are in \(shared): back that up too, with PostgreSQL's tools")

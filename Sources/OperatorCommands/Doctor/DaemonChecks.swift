@@ -102,7 +102,7 @@ struct DaemonChecks {
         guard let trusted = metrics["latchkey_clock_trusted"] else { return nil }
         let offset = metrics["latchkey_clock_offset_seconds"] ?? 0
         let steps = Int(metrics["latchkey_clock_steps_total"] ?? 0)
-        let found = "offset to the database \(offset) s, \(CountedNoun.text(steps, "step")) since the start"
+        let found = "offset to the database \(offset) s, \(steps.counted("step")) since the start"
         if trusted != 1 {
             return .bad(
                 "daemon.clock", "the daemon does not trust the clock: " + found,

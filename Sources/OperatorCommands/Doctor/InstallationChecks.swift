@@ -82,8 +82,8 @@ struct InstallationChecks {
                     "fairplay.\(credential.name)", "\(warning)", remedy: "latchkey credentials list says more")
             }
         }
-        return found.isEmpty
-            ? [.good("fairplay", "\(CountedNoun.text(loaded.credentials.credentials.count, "credential")) without a warning")] : found
+        let count = loaded.credentials.credentials.count
+        return found.isEmpty ? [.good("fairplay", "\(count.counted("credential")) without a warning")] : found
     }
 
     /// Nothing if no credential has worker processes.

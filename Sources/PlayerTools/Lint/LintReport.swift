@@ -22,8 +22,8 @@ struct LintReport: Sendable {
 
     /// The counts in words, such as "2 errors and 1 warning".
     var counts: String {
-        let errors = CountedNoun.text(errorCount, "error")
-        return isStrict ? errors : errors + " and " + CountedNoun.text(warningCount, "warning")
+        let errors = errorCount.counted("error")
+        return isStrict ? errors : errors + " and " + warningCount.counted("warning")
     }
 
     /// Whether a playlist has a key. METHOD=NONE is none.
@@ -58,7 +58,7 @@ struct LintReport: Sendable {
             guard explained.insert(finding.rule).inserted else { continue }
             lines += ["    Rule: \(finding.rule.statement)", "    To do: \(finding.rule.advice)"]
         }
-        if findings.leftOutCount > 0 { lines.append("Left out: \(CountedNoun.text(findings.leftOutCount, "further finding")).") }
+        if findings.leftOutCount > 0 { lines.append("Left out: \(findings.leftOutCount.counted("further finding")).") }
         var lastURI: String?
         for sent in assetIDs {
             if sent.uri != lastURI { lines.append("\(PlaylistText.shown(sent.uri)):") }
@@ -66,7 +66,7 @@ struct LintReport: Sendable {
             lines.append("    " + sent.line)
         }
         let segmentCount = playlists.reduce(0) { $0 + $1.segmentCount }
-        let read = CountedNoun.text(playlists.count, "playlist") + ", " + CountedNoun.text(segmentCount, "segment")
+        let read = playlists.count.counted("playlist") + ", " + segmentCount.counted("segment")
         lines.append("\(read): \(counts)" + (segmentCount > 0 && !hasKeys ? "; no playlist has a key" : ""))
         return lines.joined(separator: "\n")
     }
