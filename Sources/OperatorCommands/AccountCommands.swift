@@ -212,7 +212,7 @@ private struct AccountArguments {
     }
 
     static func attempt<Result>(_ body: () throws(AccountFault) -> Result) throws(CommandError) -> Result {
-        do throws(AccountFault) { return try body() } catch { throw .usage(error.description) }
+        do throws(AccountFault) { return try body() } catch { throw .usage(error.ofOptions) }
     }
 }
 

@@ -146,7 +146,7 @@ private struct ClockState {
             "settled   \(OpenedClock.text(record.settled)): what has ended by this time is deleted",
             "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
         ]
-        if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number) times") }
+        if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number.counted("time"))") }
         return lines.joined(separator: "\n")
     }
 

@@ -229,7 +229,7 @@ private struct KeyRewrap {
             try context.print("\(changed) of \(count) keys sealed again; all have version \(version)")
         } else {
             try context.print(
-                "nothing to do: all \(count) keys have version \(version) already; a new key-encryption key "
+                "nothing to do: version \(version) already seals \(count.counted("key")); a new key-encryption key "
                     + "has a higher keys.keyEncryptionKeyVersion")
         }
     }

@@ -159,6 +159,9 @@ struct LedgerArguments {
             subject: try Self.subject(arguments, configuration, context), tokenID: arguments.value(Self.token),
             cookie: arguments.value(Self.cookie), from: try Self.time(arguments, Self.from),
             to: try Self.time(arguments, Self.to))
+        if let from = query.from, let to = query.to, from >= to {
+            throw .usage("--from is not before --to, so that no entry can match")
+        }
     }
 
     static func limit(_ arguments: Arguments) throws(CommandError) -> Int {
@@ -315,7 +318,8 @@ struct LedgerVerification {
         } else {
             for finding in findings { try context.print(finding.text) }
             if findings.isEmpty {
-                try context.print("\(result.rowCount) entries up to sequence \(result.last): nothing was altered")
+                try context.print(
+                    "\(result.rowCount.counted("entry", "entries")) up to sequence \(result.last): nothing was altered")
                 for line in result.verified?.purgeLines ?? [] { try context.print(line) }
                 if checkpoints.count == result.verified?.strangeCheckpointCount ?? 0 {
                     if !checkpoints.isEmpty { context.note("no checkpoint belongs to this node, \(chain.node)") }
@@ -328,7 +332,7 @@ struct LedgerVerification {
             context.note(
                 "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
         }
-        if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
+        if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count.counted("finding"))") }
     }
 
     /// The checkpoints in the lines of a text, for example of a log in JSON.

@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandLineKit
 import CommandSupport
 import Records
 import StorageSQLite
@@ -30,7 +31,7 @@ extension LedgerVerified {
 extension LedgerPurge {
     fileprivate var text: String {
         let act = place == .ledger ? "purged" : "purged from the copy in PostgreSQL"
-        return "\(time)  \(act): \(rowCount) entries through \(through), kept for \(retention) s"
+        return "\(time)  \(act): \(rowCount.counted("entry", "entries")) through \(through), kept for \(retention) s"
     }
 
     fileprivate func write(to writer: inout JSONWriter) {

@@ -184,7 +184,7 @@ struct SharedLedgerVerification {
         }
         try print(outcomes, asJSON: asJSON)
         let count = outcomes.reduce(0) { $0 + $1.findings.count }
-        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(count) findings") }
+        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(count.counted("finding"))") }
     }
 
     private func verify(_ node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Outcome {
@@ -232,7 +232,7 @@ struct SharedLedgerVerification {
                 for finding in outcome.findings { try context.print("\(name): \(finding.text)") }
                 if outcome.findings.isEmpty {
                     try context.print(
-                        "\(name): \(outcome.verified.rowCount) entries up to sequence \(outcome.verified.last): nothing was altered"
+                        "\(name): \(outcome.verified.rowCount.counted("entry", "entries")) up to sequence \(outcome.verified.last): nothing was altered"
                     )
                 }
                 for line in outcome.verified.purgeLines { try context.print("\(name): \(line)") }

@@ -65,9 +65,18 @@ extension Command {
             let client = try AdminClient(arguments, file, context, for: .look)
             guard let id else { return try LatestRefusals(client).print(asJSON: arguments.isSet(.json), context) }
             let search = RefusalSearch(id: id, context: context)
-            var found = try search.inMemory(client)
             let ledger = search.isTrace ? nil : file
             let copies = arguments.isSet(sharedCopies) ? ledger : nil
+            var found: RefusalReport?
+            var hasAnswered = true
+            do throws(AdminClient.Failure) {
+                found = try search.inMemory(client)
+            } catch {
+                // The ledger is there without a daemon.
+                guard ledger != nil else { throw .failed(error.text) }
+                context.note("warning: \(error.text)")
+                hasAnswered = false
+            }
             if found == nil, let ledger {
                 do throws(CommandError) {
                     found = try search.inLedger(of: ledger)
@@ -79,7 +88,8 @@ extension Command {
             }
             if found == nil, let copies { found = try await search.inCopies(of: copies) }
             guard var report = found else {
-                throw .failed(search.absence(hasLedger: ledger != nil, hasCopies: copies != nil))
+                throw .failed(
+                    search.absence(hasAnswered: hasAnswered, hasLedger: ledger != nil, hasCopies: copies != nil))
             }
             if let file {
                 do throws(CommandError) {
@@ -119,23 +129,17 @@ private struct RefusalSearch {
     var isTrace: Bool { id.utf8.count == Self.traceIDSize }
     let context: CommandContext
 
-    /// A daemon that does not answer is no reason to give up: the ledger is there without it.
-    func inMemory(_ client: AdminClient) throws(CommandError) -> RefusalReport? {
-        do throws(AdminClient.Failure) {
-            let answer = try client.get("/v1/refusals/\(id)")
-            switch answer.status {
-            case 200:
-                guard let report = RefusalReport(parsing: answer.body) else {
-                    throw AdminClient.Failure(
-                        text: "the answer of \(client.name) is not that of Latchkey's admin listener")
-                }
-                return report
-            case 404: return nil
-            default: throw AdminClient.Failure(text: client.refusal(of: answer.status))
+    /// Throws if the daemon does not say whether it has the refusal.
+    func inMemory(_ client: AdminClient) throws(AdminClient.Failure) -> RefusalReport? {
+        let answer = try client.get("/v1/refusals/\(id)")
+        switch answer.status {
+        case 200:
+            guard let report = RefusalReport(parsing: answer.body) else {
+                throw AdminClient.Failure(text: "the answer of \(client.name) is not that of Latchkey's admin listener")
             }
-        } catch {
-            context.note("warning: \(error.text)")
-            return nil
+            return report
+        case 404: return nil
+        default: throw AdminClient.Failure(text: client.refusal(of: answer.status))
         }
     }
 
@@ -243,13 +247,13 @@ private struct RefusalSearch {
         return keys.count > Self.candidatesMaximum ? "\(words) and \(keys.count - Self.candidatesMaximum) more" : words
     }
 
-    func absence(hasLedger: Bool, hasCopies: Bool) -> String {
-        let places =
-            switch (hasLedger, hasCopies) {
-            case (false, _): "the admin listener"
-            case (true, false): "the admin listener and this node's ledger"
-            case (true, true): "the admin listener, this node's ledger and the copies of all ledgers"
-            }
+    func absence(hasAnswered: Bool, hasLedger: Bool, hasCopies: Bool) -> String {
+        let asked = [
+            hasAnswered ? "the admin listener" : nil, hasLedger ? "this node's ledger" : nil,
+            hasCopies ? "the copies of all ledgers" : nil,
+        ].compactMap(\.self)
+        let last = asked.suffix(1).joined()
+        let places = asked.count > 1 ? asked.dropLast().joined(separator: ", ") + " and " + last : last
         let elsewhere = hasCopies ? "" : "have been answered by another node, "
         return "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). "
             + "It may \(elsewhere)be older than the last 10,000 refusals, or not have been refused."

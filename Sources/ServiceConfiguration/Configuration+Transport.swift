@@ -1,3 +1,4 @@
+import ByteCoding
 package import HTTPServing
 package import POSIXSockets
 
@@ -168,10 +169,17 @@ extension ConfigurationForm<UInt32> {
 
 extension ConfigurationForm<ListenerAddress> {
     static var listenerAddress: ConfigurationForm {
-        .string(
+        let form = ConfigurationForm.string(
             "a numeric IP address and a port, with IPv6 in brackets, \"unix:/PATH\" or \"systemd:NAME\"",
             example: "127.0.0.1:8443"
         ) { ListenerAddress($0) }
+        let read = { (node: JSONNode) -> ConfigurationFormResult<ListenerAddress> in
+            guard let text = node.string, !text.hasPrefix("systemd:"), let fault = SocketAddress.fault(of: text) else {
+                return form.read(node)
+            }
+            return .refused(fault)
+        }
+        return ConfigurationForm(expected: form.expected, example: form.example, read: read, write: form.write)
     }
 }
 

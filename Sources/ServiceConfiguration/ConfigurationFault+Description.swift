@@ -1,3 +1,4 @@
+import CommandLineKit
 import ContentKeys
 import Entitlements
 import FairPlay
@@ -36,7 +37,7 @@ extension ConfigurationFault: CustomStringConvertible {
             "the file holds \(count) certificates, and a recipient has one; name the file of each recipient in the list"
         case .notACertificateBundle(let error): Self.describe(error)
         case .wrongCertificateCount(let count):
-            "the file holds \(count) certificate\(count == 1 ? "" : "s"); with \"provisioning-data\" it must be the"
+            "the file holds \(count.counted("certificate")); with \"provisioning-data\" it must be the"
                 + " 1024-bit certificate followed by the 2048-bit one, and with \"ask\" one certificate of 1024 bits"
         case .notJSON(let error): "the file is not JSON: \(error)"
         case .notAPrivateKey: "the file is not an RSA private key in PEM or DER"

@@ -215,7 +215,7 @@ import Testing
         #expect(try await list().map { $0["content"]?.string } == ["a", "b"])
         let run = try await keys("list", "--content", "b", "--json")
         #expect(try run.object()["keys"]?.array?.count == 1)
-        #expect(try await keys("list", "--content", "c").output.contains("no content keys"))
+        #expect(try await keys("list", "--content", "c").output.contains("no keys of the content c;"))
     }
 
     @Test(arguments: [

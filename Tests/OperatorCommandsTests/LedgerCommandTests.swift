@@ -175,7 +175,8 @@ private enum LedgerSamplesOfOthers {
     }
 
     @Test(arguments: [
-        ["query", "--license", "xyz"], ["query", "--from", "yesterday"], ["query", "--limit", "0"],
+        ["query", "--license", "xyz"], ["query", "--from", "yesterday"],
+        ["query", "--from", "2026-02-01T00:00:00Z", "--to", "2026-01-01T00:00:00Z"], ["query", "--limit", "0"],
         ["query", "--subject", "a", "--issuer", "nobody"], ["verify", "--content", "a"],
     ])
     func refusesMisuse(words: [String]) async throws {
