@@ -72,6 +72,9 @@ package struct HeldCertificate: Sendable {
         certificate.publicKey.flatMap { $0.isKind("RSA") ? $0.size * 8 : nil }
     }
 
+    /// The subject's first organizational unit. Apple puts the ID of the developer's team there.
+    package var organizationalUnit: String? { certificate.organizationalUnit }
+
     /// Algorithm and size of its key, such as "an RSA key of 2048 bits".
     package var keySummary: String { certificate.publicKey?.summary ?? "an unknown key" }
 

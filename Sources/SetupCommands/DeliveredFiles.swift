@@ -1,6 +1,7 @@
 import ByteCoding
 import CommandLineKit
 import CommandSupport
+import FairPlay
 import Foundation
 import KeyCrypto
 import ServiceConfiguration
@@ -236,6 +237,10 @@ struct DeliveredFiles {
                     "fairplay/certificate-\(bits).der", candidate.certificate.der, isSecret: false, candidate.name,
                     "the FairPlay certificate of \(bits) bits")
             }
+        }
+        let teams = found.compactMap(\.certificate.organizationalUnit)
+        if teams.count == 2, teams[0] != teams[1] {
+            report.append("warning: \(CredentialWarning.teamsDiffer(teams[0], teams[1]))")
         }
         for candidate in found {
             let bits = candidate.certificate.rsaBits ?? 0

@@ -205,11 +205,14 @@ def test_an_sdk_folder_is_used_where_it_is(tmp_path: Path) -> None:
     assert "applicationSecret:" not in text
 
 
-def self_signed(key: object, *, hosts: tuple[str, ...] = ()) -> x509.Certificate:
+def self_signed(key: object, *, hosts: tuple[str, ...] = (), team: str | None = None) -> x509.Certificate:
     """A certificate as `openssl req -x509` makes it: it says that it may issue others."""
     import datetime
 
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "self")])
+    names = [x509.NameAttribute(x509.NameOID.COMMON_NAME, "self")]
+    if team:
+        names.append(x509.NameAttribute(x509.NameOID.ORGANIZATIONAL_UNIT_NAME, team))
+    name = x509.Name(names)
     now = datetime.datetime.now(datetime.UTC)
     builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
     builder = builder.serial_number(x509.random_serial_number())
@@ -231,6 +234,20 @@ def test_self_signed_certificates_are_taken_with_their_keys(source: Path, tmp_pa
     for name in ("fairplay/certificate-2048.der", "fairplay/private-key-2048.pem", "tls/certificate.pem",
                  "tls/private-key.pem"):
         assert (target / name).exists(), name
+
+
+def test_certificates_of_two_teams_are_noticed(source: Path, tmp_path: Path) -> None:
+    files = plain(source)
+    for name, bits, team in (("a.bin", 1024, "ABCDE12345"), ("b.txt", 2048, "ZZZZZ99999")):
+        files[name] = self_signed(key_of(source, f"fairplay/private-key-{bits}.pem"), team=team).public_bytes(DER)
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 0, made.stderr
+    words = "the 1024-bit certificate is for the team ABCDE12345 (OU), and the 2048-bit certificate for the team ZZZZZ99999"
+    assert f"warning: {words}" in made.stdout
+    checked = subprocess.run(
+        [str(Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")), "--config", str(target / "latchkey.json5"), "--check"],
+        capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+    assert f"warning: main: {words}" in checked.stderr, checked.stderr
 
 
 def test_an_authority_without_its_key_is_named_as_one(source: Path, tmp_path: Path) -> None:
