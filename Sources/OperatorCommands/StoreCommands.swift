@@ -100,6 +100,7 @@ private struct StoreCheck {
                 )
             }
         }
+        if !entries.findings.isEmpty { ledger.noteMissingKeys(context) }
         if findingCount > 0 { throw .failed("the store does not verify: \(findingCount) findings") }
     }
 

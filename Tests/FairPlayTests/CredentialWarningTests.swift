@@ -17,9 +17,11 @@ import Testing
         let (small, large) = try Self.keys.get()
         return try Credential(
             name: "test",
-            pair1024: .init(certificate: CertificateSamples.make(for: small, notAfter: ends.0, team: teams.0), privateKey: small),
+            pair1024: .init(
+                certificate: CertificateSamples.make(for: small, notAfter: ends.0, team: teams.0), privateKey: small),
             pair2048: .init(
-                certificate: CertificateSamples.make(for: large, notAfter: ends.1, sdkVersion: sdkVersion, team: teams.1),
+                certificate: CertificateSamples.make(
+                    for: large, notAfter: ends.1, sdkVersion: sdkVersion, team: teams.1),
                 privateKey: large),
             ladder: .applicationSecret(ApplicationSecretKeyLadder(kind, SecretBytes(count: 16))))
     }
