@@ -162,7 +162,7 @@ var targets: [Target] = [
     module(
         "SetupCommands",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "Entitlements", "ContentKeys",
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
             "ServiceConfiguration", "CommandSupport",
         ]),
     module(

@@ -288,7 +288,7 @@ struct LedgerVerification {
             var reader = try LedgerReader.open(path: path)
             outcome.verified = try reader.verify(
                 chain, checkpoints: checkpoints, progress: { progress.show($0) },
-                report: { outcome.findings.append($0) })
+                report: { outcome.findings.append(missingVersions.isEmpty ? $0 : $0.withoutAllKeys) })
             progress.clear()
         } catch {
             progress.clear()
@@ -298,6 +298,15 @@ struct LedgerVerification {
             throw .failed("old entries were purged while the ledger was read; run this again")
         }
         return outcome
+    }
+
+    /// Names the versions of the key that are not configured, if there are any.
+    func noteMissingKeys(_ context: CommandContext) {
+        guard !missingVersions.isEmpty else { return }
+        let list = missingVersions.map { String($0) }.joined(separator: ", ")
+        context.note(
+            "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list). Name them"
+                + " there: olderKeys: [{ version: N, key: FILE }], and run this again")
     }
 
     func run(_ context: CommandContext, asJSON: Bool) throws(CommandError) {
@@ -327,11 +336,7 @@ struct LedgerVerification {
                 }
             }
         }
-        if !findings.isEmpty, !missingVersions.isEmpty {
-            let list = missingVersions.map { String($0) }.joined(separator: ", ")
-            context.note(
-                "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
-        }
+        if !findings.isEmpty { noteMissingKeys(context) }
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count.counted("finding"))") }
     }
 

@@ -101,6 +101,7 @@ private struct StoreCheck {
                 )
             }
         }
+        if !entries.findings.isEmpty { ledger.noteMissingKeys(context) }
         if findingCount > 0 { throw .failed("the store does not verify: \(findingCount.counted("finding"))") }
     }
 

@@ -18,6 +18,22 @@ package enum ListenerAddress: Equatable, Sendable {
     }
 }
 
+extension ListenerAddress {
+    /// Whether only one of two listeners with these addresses can be opened: the addresses are the same, or one means
+    /// all addresses of its family and the ports are the same.
+    func meets(_ other: ListenerAddress) -> Bool {
+        guard case .socket(.internet(let one, let port)) = self,
+            case .socket(.internet(let another, let otherPort)) = other
+        else { return self == other }
+        guard port == otherPort, port != 0 else { return false }
+        switch (one, another) {
+        case (.v4(let left), .v4(let right)): return left == right || left == 0 || right == 0
+        case (.v6, .v6): return one == another || one == .v6(0, 0) || another == .v6(0, 0)
+        case (.v4, .v6), (.v6, .v4): return false
+        }
+    }
+}
+
 extension ListenerAddress: LosslessStringConvertible {
     /// Reads an address in a form of `SocketAddress`, or `systemd:` and a name of letters, digits, ".", "-" and "_".
     package init?(_ text: String) {

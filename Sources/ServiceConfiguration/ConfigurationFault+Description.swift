@@ -19,6 +19,8 @@ extension ConfigurationFault: CustomStringConvertible {
             "expected \(expected), such as \(example), and found \(found.rawValue)"
         case .invalidValue(let expected, let example): "expected \(expected), such as \(example)"
         case .duplicate(let other): "the same as \(other); each must differ"
+        case .sameAddress(let other):
+            "the same address as \(other), or one that includes it; give each listener a port or a path of its own"
         case .pathsOverlap(let other): "some path fits this and \(other); a path must have one meaning"
         case .incomplete(let other): "needs \"\(other)\" beside it"
         case .conflict(let other): "cannot be used together with \"\(other)\"; remove one of them"

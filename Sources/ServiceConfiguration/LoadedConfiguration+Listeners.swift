@@ -5,8 +5,8 @@ import HTTPServing
 package import POSIXSockets
 
 extension LoadedConfiguration {
-    /// Returns the problems of listeners that strangers could enter, or whose traffic strangers could read. If there is
-    /// no problem, the listeners may be opened.
+    /// Returns the problems of listeners that strangers could enter, or whose traffic strangers could read, and of
+    /// listeners with the same address. If there is no problem, the listeners may be opened.
     ///
     /// The address of a socket from systemd is not known here. `exposureFaults` checks it when the socket is there.
     /// Problems have no position.
@@ -18,7 +18,13 @@ extension LoadedConfiguration {
             + listeners.admin.enumerated().map {
                 ("listeners.admin[\($0)]", $1.address, $1.transport, $1.isGuarded)
             }
-        return all.flatMap { path, address, transport, isGuarded in
+        let twins: [ConfigurationProblem] = all.enumerated().compactMap { index, listener in
+            all[..<index].first { $0.1.meets(listener.1) }.map { other in
+                ConfigurationProblem(
+                    path: listener.0 + ".address", position: nil, fault: .sameAddress(as: other.0))
+            }
+        }
+        let exposed: [ConfigurationProblem] = all.flatMap { path, address, transport, isGuarded in
             exposureFaults(
                 of: address.socketAddress, transport, isGuarded: isGuarded, credentials: credentials,
                 allowTestCredentials: allowTestCredentials
@@ -29,6 +35,7 @@ extension LoadedConfiguration {
                 return ConfigurationProblem(path: path + ".address", position: nil, fault: fault)
             }
         }
+        return twins + exposed
     }
 
     /// The listeners of a new configuration that replace the `running` ones, in the order of `running`.

@@ -364,6 +364,10 @@ MISTAKES = [
     Mistake("configuration without its option", command("latchkeyd", "SETUP/latchkey.json5"),
             ("argument 1 is not expected", "if it is meant for --config FILE")),
     Mistake("abbreviated option", command("latchkey", "init", "--prod"), ("did you mean --production",)),
+    Mistake("two listeners with one address", edited("127.0.0.1:8080", "127.0.0.1:9080"),
+            ("line", "listeners.admin[0].address", "the same address as listeners.public[0]", "a port or a path")),
+    Mistake("every key of an issuer revoked", edited('algorithm: "ES256"', 'algorithm: "ES256", state: "revoked"'),
+            ("entitlement.issuers[0]", "no key of the issuer", "is in use", "add the issuer's new key", "good")),
     Mistake("plain HTTP on every address", edited("127.0.0.1:8080", "0.0.0.0:8080"),
             ("0.0.0.0:8080", "plain HTTP", "allowPlaintext")),
     # Starting.

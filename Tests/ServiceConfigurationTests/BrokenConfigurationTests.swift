@@ -507,7 +507,7 @@ extension BrokenConfiguration.Kind {
             .privateKeyForVerifying, .issuer,
             .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
             .developmentMaterialBeyondLoopback, .adminTokenMissing, .severalRecipients, .keySizeOutOfRange,
-            .secretIsAToken, .wrongCertificateCount, .notJSON:
+            .secretIsAToken, .wrongCertificateCount, .notJSON, .sameAddress:
             return nil
         }
     }

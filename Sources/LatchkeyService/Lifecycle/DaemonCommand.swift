@@ -99,6 +99,9 @@ package enum DaemonCommand {
                 context.note("\(warning == .developmentMaterial ? mark : "warning"): \(name): \(warning)")
             }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
+            for warning in IssuerKeysWarning.warnings(about: loaded, now: context.now) {
+                context.note("warning: \(warning.path): \(warning). Remedy: \(IssuerKeysWarning.remedy)")
+            }
             for finding in file.configuration.entitlement.findings {
                 context.note("warning: entitlement.\(finding)")
             }
@@ -245,6 +248,7 @@ package enum DaemonCommand {
         for (listener, warning) in loaded.tlsWarnings(now: context.now) {
             logger.warning("certificate", [.string("listener", listener), .string("warning", "\(warning)")])
         }
+        IssuerKeysWarning.log(about: loaded, now: context.now, to: logger)
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
         if !SecretMemory.isLocked {
             logger.warning(

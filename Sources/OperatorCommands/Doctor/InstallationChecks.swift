@@ -17,7 +17,7 @@ struct InstallationChecks {
     let now: Int64
 
     var findings: [DoctorFinding] {
-        permissions + credentials + workers + certificates + stores + [disk, kernelClock, accelerator]
+        permissions + credentials + workers + certificates + issuers + stores + [disk, kernelClock, accelerator]
     }
 
     // MARK: Files
@@ -111,6 +111,13 @@ struct InstallationChecks {
             ? [.good("tls.end", "every certificate of a listener is valid, and none ends within 30 days")] : found
     }
 
+    private var issuers: [DoctorFinding] {
+        let found = IssuerKeysWarning.warnings(about: loaded, now: now).map { warning in
+            DoctorFinding.bad("issuers.keys", "\(warning.path): \(warning)", remedy: IssuerKeysWarning.remedy)
+        }
+        return found.isEmpty ? [.good("issuers.keys", "each issuer has a key in use, or fetches its keys")] : found
+    }
+
     // MARK: Stores
 
     private var stores: [DoctorFinding] {
@@ -183,18 +190,6 @@ struct InstallationChecks {
                 ? "set it to \"off\" on this machine"
                 : "install the library again (Scripts/install-accelerator), or set it to \"off\""
             return .warning(check, cause, remedy: remedy)
-        }
-    }
-}
-
-extension StorageOpeningError {
-    /// Whether the database was made with other secrets than this node has.
-    fileprivate var isAboutSecrets: Bool {
-        switch self {
-        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .ledgerDiffers: true
-        case .permissionsTooWide, .notAFile, .fileNotUsable, .databaseMissing, .foreignDatabase, .schemaTooNew,
-            .ledgerMissing, .inUse, .threadNotStarted, .store:
-            false
         }
     }
 }
