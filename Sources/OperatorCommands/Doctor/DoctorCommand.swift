@@ -69,6 +69,9 @@ extension Command {
         findings += AdminRolesWarning.warnings(about: file.configuration).map {
             .warning("configuration", "\($0)", remedy: "see the article Administrators")
         }
+        findings += loaded.shortSecrets.map {
+            .warning("configuration", "\($0)", remedy: ShortSecretWarning.remedy)
+        }
         findings += DeploymentLint(file.configuration, environment: context.environment).findings
         findings += InstallationChecks(path: path, loaded: loaded, now: context.now).findings
         guard !arguments.isSet(noDaemon) else { return findings + [.skipped("daemon", "--no-daemon")] }
