@@ -1267,7 +1267,7 @@ addresses_of_packagers = itertools.count(1)
 def as_packager(lab: Lab, secret: str | None = None, user: str | None = None) -> dict[str, str]:
     """Header fields with a secret, as Basic credentials if there is a user.
 
-    Each call claims another client address, so that a wrong secret does not delay the next request.
+    Each call claims another client address, so that a wrong secret is answered with 401 and not with 429.
     """
     number = next(addresses_of_packagers)
     secret = secret or lab.made["packager"]

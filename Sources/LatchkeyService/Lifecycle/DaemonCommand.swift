@@ -81,6 +81,9 @@ package enum DaemonCommand {
             for warning in AdminRolesWarning.warnings(about: file.configuration) {
                 context.note("\(mark): \(warning)")
             }
+            for warning in loaded.shortSecrets {
+                context.note("\(mark): \(warning); \(ShortSecretWarning.remedy)")
+            }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             let template = file.configuration.keys.skdTemplate
             for part in SKDTemplateError.Part.allCases {
@@ -235,6 +238,9 @@ package enum DaemonCommand {
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
         for warning in AdminRolesWarning.warnings(about: file.configuration) {
             logger.warning("configuration", [.string("warning", "\(warning)")])
+        }
+        for warning in loaded.shortSecrets {
+            logger.warning("configuration", [.string("warning", "\(warning); \(ShortSecretWarning.remedy)")])
         }
         if let warning = KeyURIWarning(file.configuration) {
             logger.warning("configuration", [.string("warning", "\(warning)")])

@@ -37,6 +37,9 @@ struct DaemonChecks {
         switch status {
         case 401: "the daemon has another admin token than the configuration: reload it, or give --token"
         case 403: "no role of the admin token allows to read metrics: give one with the role metrics by --token"
+        case 429:
+            "the admin token is wrong, and this machine has sent many wrong ones: reload the daemon, or give --token;"
+                + " or the daemon has no room for the request"
         default: "is it the admin listener of Latchkey?"
         }
     }

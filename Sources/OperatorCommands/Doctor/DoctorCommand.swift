@@ -69,6 +69,9 @@ extension Command {
         findings += AdminRolesWarning.warnings(about: file.configuration).map {
             .warning("configuration", "\($0)", remedy: "see the article Administrators")
         }
+        findings += loaded.shortSecrets.map {
+            .warning("configuration", "\($0)", remedy: ShortSecretWarning.remedy)
+        }
         findings += DeploymentLint(file.configuration, environment: context.environment).findings
         let named = LoadedConfiguration.namedFiles(of: file, environment: context.environment)
         let paths = named.compactMap { try? $0.path(environment: context.environment) }
