@@ -1,3 +1,5 @@
+import Entitlements
+
 /// A warning: no key of an issuer is in use, so every token of the issuer is refused.
 package struct IssuerKeysWarning: Equatable, Sendable, CustomStringConvertible {
     /// The field of the issuer.
