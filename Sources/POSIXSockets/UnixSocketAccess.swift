@@ -5,7 +5,7 @@ package enum UnixSocketAccess {
     /// The cause and what to do, as far as the socket's path shows it. If the path shows no fault, no program listens.
     package static func obstacle(to path: String) -> String {
         let slashes = path.indices.filter { path[$0] == "/" && $0 != path.startIndex }
-        for folder in slashes.map({ String(path[..<$0]) }) where !allows(folder, X_OK) {
+        for folder in slashes.map({ String(path[..<$0]) }) where isFolder(folder) && !allows(folder, X_OK) {
             return "this user may not enter the folder \(folder)\(ownership(of: folder)); run the command as that"
                 + " user, or as a member of that group"
         }
@@ -27,6 +27,10 @@ package enum UnixSocketAccess {
         let group = OperatingSystemUser.groupName(of: status.st_gid) ?? String(status.st_gid)
         let mode = String(status.st_mode & 0o7777, radix: 8)
         return ", which belongs to \(user):\(group) with mode 0\(mode)"
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        (status(of: path)?.st_mode ?? 0) & S_IFMT == S_IFDIR
     }
 
     private static func status(of path: String) -> stat? {

@@ -23,6 +23,6 @@ import Testing
     @Test func prefersWhatBeginsLikeTheName() {
         #expect(NearestName.of("--prod", among: ["--from", "--production"]) == "--production")
         #expect(NearestName.of("token", among: ["taken", "tokenFile", "tokens"]) == "tokens")
-        #expect(NearestName.of("--pr", among: ["--pin", "--production"]) == "--pin")
+        #expect(NearestName.of("--pr", among: ["--pin", "--production"]) == nil)
     }
 }

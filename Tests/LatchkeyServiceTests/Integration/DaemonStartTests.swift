@@ -218,7 +218,7 @@ import Testing
 
     @Test func namesTheLineOfBrokenSyntax() throws {
         try edit { $0 = "{\n  node: \"a\",\n  oops\n}\n" }
-        try expectRefusal(says: ["\(folder.configuration): ", "line 4"])
+        try expectRefusal(says: ["\(folder.configuration), line 4"])
     }
 
     @Test func namesAFileThatIsMissing() throws {
