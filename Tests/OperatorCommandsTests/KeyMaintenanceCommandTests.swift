@@ -93,6 +93,10 @@ import Testing
         ("kid,content,key,iv\n\(kid),a,\(key),\(key)\n", "equals the key"),
         ("kid,content,key,iv\n\(kid),\"a,\(key),\(iv)\n", "quote"), ("{\"kid\": 5}\n", "kid"),
         ("{\"secret\": \"\(key)\"}\n", "unknown member"), ("", "empty"),
+        ("kid;content;key;iv\n\(kid);a;\(key);\(iv)\n", "semicolons"), ("kid\tcontent\tkey\tiv\n", "tabs"),
+        ("\u{FEFF}kid,content,key,iv\n\(kid),a,\(key),\(iv)\n", "mark of UTF-8"), ("kid,content,key,iv\n", "no keys"),
+        ("kid,Content,cek,iv\n", "content is missing, key is missing, \"Content\" is not known, \"cek\" is not known"),
+        ("kid,Content,cek,iv\n", "found: kid, Content, cek, iv;"), ("\(kid),a,\(key),\(iv)\n", "not a header"),
     ])
     func namesTheLineAndNothingOfAKey(text: String, message: String) async throws {
         let run = try await keys("import", "--file", "-", input: text)
