@@ -40,14 +40,8 @@ extension TokenVerifier {
         case .lifeTooLong: diagnosis.values = values(of: token, now: now)[.life] ?? CheckedValues()
         case .issuerMismatch, .audienceMismatch:
             diagnosis.values = values(of: token, now: now)[.issuerAndAudience] ?? CheckedValues()
-        case .claimInvalid(let path):
-            diagnosis.values = CheckedValues(
-                found: try? claim(path, of: token), expected: ClaimForm.expected(at: path))
-        case .claimUnsupported(let path):
-            let name = entry.map { strangerPath(path, of: token, $0.0, $0.1) } ?? path
-            diagnosis.values = CheckedValues(
-                found: (try? claim(name, of: token)) ?? name,
-                expected: "only claims that this server knows and enforces")
+        case .claimInvalid, .claimUnsupported:
+            diagnosis.values = values(of: token, refusedFor: error) { $0.outline(at: $1) }
         case .tokenMalformed, .tokenAmbiguous, .contentNotCovered, .streamingNotGranted, .offlineNotGranted,
             .offlineOutlivesLease, .rightNotStarted, .rightEnded, .profileUnknown, .tokenRevoked, .subjectDisabled,
             .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded, .tokenOfAnotherServer,
@@ -79,24 +73,50 @@ extension TokenVerifier {
         return diagnosis
     }
 
-    /// The path of an unknown member with its own name, which the error keeps out.
-    private func strangerPath(_ path: String, of token: Token, _ issuer: Issuer, _ key: VerificationKey) -> String {
-        do throws(EntitlementError) {
-            let payload = try TokenPayload.readNamingStrangers(token)
-            let times = try TokenTimes(of: payload, in: issuer.dialect)
-            _ = try Claims(payload, Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: nil, times: times))
-            return path
-        } catch {
-            return error.claimName ?? path
+    /// The claim for which a token is refused, with its value as `show` writes it, and the form that it should have.
+    /// Empty for a refusal that is not about one claim.
+    func values(
+        of token: Token, refusedFor error: EntitlementError, showing show: (JSONNode, String) -> String
+    ) -> CheckedValues {
+        switch error {
+        case .claimInvalid(let path):
+            return CheckedValues(found: claim(path, of: token, show), expected: ClaimForm.expected(at: path))
+        case .claimUnsupported(let path):
+            guard let stranger = stranger(in: token), let name = stranger.path else {
+                return CheckedValues(
+                    found: claim(path, of: token, show), expected: "only claims that this server enforces")
+            }
+            return CheckedValues(found: claim(name, of: token, show), expected: stranger.expected)
+        default: return CheckedValues()  // Only the two cases above name a claim.
         }
     }
 
-    /// A claim with its value, as far as that can be no secret and tells of no person.
-    private func claim(_ path: String, of token: Token) throws(EntitlementError) -> String {
-        let payload = try TokenPayload.read(token)
-        if let node = payload.node(at: path) { return "\(path): \(node.outline(at: path))" }
+    /// Reads the claims once more, to find the name of an unknown member, which the error keeps out.
+    private func stranger(in token: Token) -> ClaimObject.Stranger? {
+        guard let (issuer, key) = try? issuerAndKey(of: token) else { return nil }
+        let stranger = ClaimObject.Stranger()
+        guard let payload = try? TokenPayload.read(token, noting: stranger),
+            let times = try? TokenTimes(of: payload, in: issuer.dialect)
+        else { return nil }
+        _ = try? Claims(payload, Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: nil, times: times))
+        return stranger
+    }
+
+    private func claim(_ path: String, of token: Token, _ show: (JSONNode, String) -> String) -> String {
+        let name = ExplainedText.shown(path)
+        guard let payload = try? TokenPayload.read(token) else { return name }
+        if let node = payload.node(at: path) { return "\(name): \(show(node, path))" }
         let other = payload.misspelling(of: path).map { ", but there is \(ExplainedText.shown($0))" } ?? ""
-        return "\(path): absent\(other)"
+        return "\(name): absent\(other)"
+    }
+}
+
+extension ClaimObject.Stranger {
+    /// The members that are known at the place, and the one that was probably meant.
+    fileprivate var expected: String {
+        let name = path.flatMap { $0.split(separator: ".").last }.map { String($0) } ?? ""
+        let meant = NearestName.of(name, among: vocabulary).map { ", probably \($0)" } ?? ""
+        return "a member that is known\(meant): \(vocabulary.joined(separator: ", "))"
     }
 }
 

@@ -10,7 +10,9 @@ extension TokenVerifier {
             return builder.finish()
         }
         builder.values = values(of: token, now: now)
-        if let claims = try? TokenPayload.read(token) { builder.claim = { claims.shown($0) } }
+        builder.valuesOfRefusal = { [self] error in
+            values(of: token, refusedFor: error) { node, _ in ExplainedText.shown(node) }
+        }
         if let key = sessionKey(of: token) { return explainSession(token, key, now: now, &builder) }
         guard
             let (issuer, key) = builder.step(.key, { () throws(EntitlementError) in try issuerAndKey(of: token) })
