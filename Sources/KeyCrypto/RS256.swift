@@ -47,6 +47,9 @@ package final class RS256PublicKey: Sendable {
         }
     }
 
+    /// The size of a signature in bytes: that of the modulus.
+    package var signatureSize: Int { key.size }
+
     package func publicPEM() throws(CryptoError) -> [UInt8] {
         try key.publicPEM()
     }

@@ -17,8 +17,7 @@ extension TokenVerifier {
     package func diagnosis(of bytes: [UInt8], refusedFor error: EntitlementError, now: Int64) -> TokenDiagnosis {
         if SealedToken.looksSealed(bytes) { return sealedDiagnosis(of: bytes, error, now) }
         guard let token = try? Token(parsing: bytes) else {
-            guard case .tokenMalformed = error else { return TokenDiagnosis() }
-            return TokenDiagnosis(values: CheckedValues(expected: Self.compactForm))
+            return TokenDiagnosis(values: Self.values(ofUnparsed: bytes, refusedFor: error))
         }
         let entry = try? issuerAndKey(of: token)
         let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
@@ -28,10 +27,6 @@ extension TokenVerifier {
         case .keyRevoked, .keyRetired:
             diagnosis.values = CheckedValues(found: entry.map { "the key is \($0.1.state.words)" }, expected: "active")
         case .algorithmNotPinned: diagnosis.values = algorithmValues(of: token, entry?.1)
-        case .signatureInvalid:
-            diagnosis.values = CheckedValues(
-                found: "a signature that another key has made, or altered bytes",
-                expected: entry.map { "a signature of \($0.1.algorithm.rawValue) by the key that is configured" })
         case .tokenExpired, .tokenNotYetValid: diagnosis.values = values(of: token, now: now)[.time] ?? CheckedValues()
         case .sessionEnded(.expired):
             if let claims = try? TokenPayload.read(token), let times = try? TokenTimes(of: claims) {
@@ -40,19 +35,17 @@ extension TokenVerifier {
         case .lifeTooLong: diagnosis.values = values(of: token, now: now)[.life] ?? CheckedValues()
         case .issuerMismatch, .audienceMismatch:
             diagnosis.values = values(of: token, now: now)[.issuerAndAudience] ?? CheckedValues()
-        case .claimInvalid, .claimUnsupported:
+        case .signatureInvalid, .claimInvalid, .claimUnsupported:
             diagnosis.values = values(of: token, refusedFor: error) { $0.outline(at: $1) }
-        case .tokenMalformed, .tokenAmbiguous, .contentNotCovered, .streamingNotGranted, .offlineNotGranted,
-            .offlineOutlivesLease, .rightNotStarted, .rightEnded, .profileUnknown, .tokenRevoked, .subjectDisabled,
-            .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded, .tokenOfAnotherServer,
-            .sessionOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied, .outputNotAllowed,
-            .securityLevelTooLow, .cryptoFailed:
+        case .tokenMalformed, .tokenAmbiguous, .algorithmNotServed, .contentNotCovered, .streamingNotGranted,
+            .offlineNotGranted, .offlineOutlivesLease, .rightNotStarted, .rightEnded, .profileUnknown, .tokenRevoked,
+            .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded,
+            .tokenOfAnotherServer, .sessionOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied,
+            .outputNotAllowed, .securityLevelTooLow, .cryptoFailed:
             break
         }
         return diagnosis
     }
-
-    private static let compactForm = "three parts of base64url with dots between them, and nothing before or after them"
 
     private func sealedDiagnosis(of bytes: [UInt8], _ error: EntitlementError, _ now: Int64) -> TokenDiagnosis {
         guard let token = try? SealedToken(parsing: bytes) else { return TokenDiagnosis() }
@@ -73,12 +66,26 @@ extension TokenVerifier {
         return diagnosis
     }
 
-    /// The claim for which a token is refused, with its value as `show` writes it, and the form that it should have.
-    /// Empty for a refusal that is not about one claim.
+    /// What is found and expected of a compact token that was not parsed.
+    static func values(ofUnparsed bytes: [UInt8], refusedFor error: EntitlementError) -> CheckedValues {
+        switch error {
+        case .tokenMalformed(let fault): return CheckedValues(expected: fault.expected)
+        case .algorithmNotServed:
+            let served = SigningAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            return CheckedValues(
+                found: Token.algorithmName(in: bytes).map { "alg \(ExplainedText.shown($0))" } ?? "no alg",
+                expected: "one of \(served): the one that is configured for the key")
+        default: return CheckedValues()  // Parsing throws only the two cases above.
+        }
+    }
+
+    /// The signature or the claim for which a token is refused, and what it should be. `show` writes the claim's value.
+    /// Empty for a refusal because of something else.
     func values(
         of token: Token, refusedFor error: EntitlementError, showing show: (JSONNode, String) -> String
     ) -> CheckedValues {
         switch error {
+        case .signatureInvalid: return signatureValues(of: token)
         case .claimInvalid(let path):
             return CheckedValues(found: claim(path, of: token, show), expected: ClaimForm.expected(at: path))
         case .claimUnsupported(let path):
@@ -87,8 +94,19 @@ extension TokenVerifier {
                     found: claim(path, of: token, show), expected: "only claims that this server enforces")
             }
             return CheckedValues(found: claim(name, of: token, show), expected: stranger.expected)
-        default: return CheckedValues()  // Only the two cases above name a claim.
+        default: return CheckedValues()  // Their values come from elsewhere.
         }
+    }
+
+    private func signatureValues(of token: Token) -> CheckedValues {
+        let key = (try? issuerAndKey(of: token))?.1
+        let size = token.signature.count
+        return CheckedValues(
+            found: size == key?.signatureSize ?? size
+                ? "a signature that another key has made, or altered bytes" : "a signature of \(size) bytes",
+            expected: key.map {
+                "a signature of \($0.algorithm.rawValue), of \($0.signatureSize) bytes, by the key that is configured"
+            })
     }
 
     /// Reads the claims once more, to find the name of an unknown member, which the error keeps out.
@@ -108,6 +126,24 @@ extension TokenVerifier {
         if let node = payload.node(at: path) { return "\(name): \(show(node, path))" }
         let other = payload.misspelling(of: path).map { ", but there is \(ExplainedText.shown($0))" } ?? ""
         return "\(name): absent\(other)"
+    }
+}
+
+extension TokenFault {
+    /// What was expected in place of the fault; nil for a sealed token.
+    fileprivate var expected: String? {
+        switch self {
+        case .tooLarge: "at most \(Token.sizeMaximum) bytes"
+        case .notThreeParts, .notBase64URL:
+            "three parts of base64url with dots between them, and nothing before or after them"
+        case .fieldsMalformed: nil
+        case .notJSON, .notAnObject: "a header and a payload that are JSON objects, without repeated names"
+        case .headerInvalid("typ"): "the typ JWT or at+jwt, or no typ"
+        case .headerInvalid("kid"): "a kid that is a text of at most \(VerificationKey.idSizeMaximum) bytes"
+        case .headerInvalid(let name): "a text in \(name)"
+        case .headerForbidden(let name): "a header without \(name)"
+        case .signatureInDER: "r and s as 64 bytes"
+        }
     }
 }
 

@@ -6,6 +6,7 @@ extension TokenVerifier {
 
     private func explainCompact(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
         var builder = TokenExplanationBuilder()
+        builder.valuesOfRefusal = { Self.values(ofUnparsed: bytes, refusedFor: $0) }
         guard let token = builder.step(.form, { () throws(EntitlementError) in try Token(parsing: bytes) }) else {
             return builder.finish()
         }
