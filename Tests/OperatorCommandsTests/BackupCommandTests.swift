@@ -163,6 +163,11 @@ import Testing
         #expect(try elsewhere.read("backup") == [1])
     }
 
+    @Test(arguments: [("b", "."), ("b/", "."), ("", "."), ("/", "/"), ("/b", "/"), ("a/b", "a"), ("/a/b/", "/a")])
+    func knowsTheFolderThatAnythingLiesIn(path: String, folder: String) {
+        #expect(BackupFolder.parent(of: path) == folder)
+    }
+
     @Test func isMadeWithinAFolderThatIsThere() async throws {
         try await fill()
         let made = try await run("backup", "create", "--output", elsewhere.path, "--json")
