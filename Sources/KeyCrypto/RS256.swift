@@ -68,8 +68,8 @@ extension RSAPrivateKey {
 }
 
 extension OpenSSLKey {
-    /// The size of a modulus in bits.
-    fileprivate var bits: Int {
+    /// The size of a modulus, or of the numbers of a curve, in bits.
+    var bits: Int {
         unsafe Int(EVP_PKEY_get_bits(pointer))
     }
 

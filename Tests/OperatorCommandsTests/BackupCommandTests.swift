@@ -76,8 +76,8 @@ import Testing
     }
 
     /// A certificate and its private key, as a person keeps them for the day on which the host is gone.
-    private func makeRecipient() throws -> (certificate: String, key: String) {
-        let key = try RSAPrivateKey.generate(bits: 2048)
+    private func makeRecipient(bits: Int = 2048) throws -> (certificate: String, key: String) {
+        let key = try RSAPrivateKey.generate(bits: bits)
         let certificate = try CertificateSamples.make(for: key)
         let name = UUID().uuidString
         try elsewhere.write(CertificateSamples.pem(certificate.der).utf8, to: "\(name).pem")
@@ -152,6 +152,19 @@ import Testing
         let stranger = try makeRecipient()
         let refused = try await verify("--config", fixture.configuration, "--recipient-key", stranger.key)
         #expect(refused.status == 1 && refused.messages.contains("is sealed for another one"), "\(refused.messages)")
+    }
+
+    @Test func refusesARecipientWithAShortKeyAndNamesARepeatedOne() async throws {
+        try await fill()
+        let short = try makeRecipient(bits: 1024).certificate
+        let refused = try await run("backup", "create", "--output", backup, "--recipient", short)
+        #expect(refused.status == 1 && !BackupFolder.exists(backup), "\(refused.messages)")
+        #expect(refused.messages.contains("an RSA key of 1024 bits; an RSA key needs at least 2048 bits"))
+        let certificate = try Data(contentsOf: URL(fileURLWithPath: makeRecipient().certificate))
+        try elsewhere.write(certificate + certificate, to: "twice.pem")
+        let twice = elsewhere.path("twice.pem")
+        let made = try await run("backup", "create", "--output", backup, "--recipient", twice)
+        #expect(made.status == 0 && made.messages.contains("certificate 2 of --recipient is the same as certificate 1"))
     }
 
     @Test func neverTakesANameThatIsThere() async throws {
