@@ -296,10 +296,17 @@ import Testing
         #expect(shown["aliases"]?.array?.compactMap(\.string) == ["hex:00ff", "hd"])
         #expect(try await keys("delete", "--kid", Self.kid).status == 0)
         #expect(try await keys("show", "--kid", Self.kid, "--json").object()["state"]?.string == "withdrawn")
+        let again = try await keys("delete", "--kid", Self.kid)
+        #expect(again.status == 1 && again.output.isEmpty, "\(again.output)")
+        #expect(again.messages.contains("was withdrawn already; --restore"), "\(again.messages)")
         #expect(try await keys("delete", "--kid", Self.kid, "--restore").status == 0)
         #expect(try await keys("delete", "--kid", Self.kid, "--for-good").status == 0)
         let gone = try await keys("show", "--kid", Self.kid)
         #expect(gone.status == 1)
         #expect(gone.messages.contains(Self.kid))
+        let deleted = try await keys("delete", "--kid", Self.kid, "--for-good")
+        #expect(deleted.status == 1 && deleted.messages.contains("deleted for good already"), "\(deleted.messages)")
+        let unknown = try await keys("delete", "--kid", "00000000-0000-0000-0000-00000000000f")
+        #expect(unknown.status == 1 && unknown.messages.contains("no key has the kid"), "\(unknown.messages)")
     }
 }
