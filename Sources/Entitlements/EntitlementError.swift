@@ -9,7 +9,9 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case tokenMalformed(TokenFault)
     /// The request has several different tokens, and it is unclear which one counts.
     case tokenAmbiguous
-    /// The token's algorithm is unknown, or is not the one that is pinned to its key.
+    /// The token names no algorithm, or one that no key can have, as `none`.
+    case algorithmNotServed
+    /// The token's algorithm is not the one that is pinned to its key.
     case algorithmNotPinned
     /// No key has the token's key id. Or the token names no key, and `iss` names no issuer with one key for its
     /// algorithm.
@@ -87,8 +89,8 @@ package enum EntitlementError: Error, Equatable, Sendable {
         switch self {
         case .rightNotStarted(let seconds): seconds
         case .keysUnavailable: 2
-        case .tokenMalformed, .tokenAmbiguous, .algorithmNotPinned, .keyUnknown, .keyRevoked, .keyRetired,
-            .signatureInvalid,
+        case .tokenMalformed, .tokenAmbiguous, .algorithmNotServed, .algorithmNotPinned, .keyUnknown, .keyRevoked,
+            .keyRetired, .signatureInvalid,
             .tokenExpired, .tokenNotYetValid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .claimInvalid,
             .claimUnsupported, .contentNotCovered,
             .streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease, .rightEnded, .profileUnknown,
@@ -131,6 +133,7 @@ extension EntitlementError: CustomStringConvertible {
         switch self {
         case .tokenMalformed(let fault): "the token is malformed: \(fault)"
         case .tokenAmbiguous: "several tokens were presented"
+        case .algorithmNotServed: "the token names no algorithm that this server verifies"
         case .algorithmNotPinned: "the token's algorithm is not the one pinned to its key"
         case .keyUnknown: "no key has the token's key id"
         case .keysUnavailable: "no key has the token's key id, and the keys of an issuer's URL are not known"

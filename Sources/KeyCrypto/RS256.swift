@@ -47,6 +47,9 @@ package final class RS256PublicKey: Sendable {
         }
     }
 
+    /// The size of a signature in bytes: that of the modulus.
+    package var signatureSize: Int { key.size }
+
     package func publicPEM() throws(CryptoError) -> [UInt8] {
         try key.publicPEM()
     }
@@ -65,8 +68,8 @@ extension RSAPrivateKey {
 }
 
 extension OpenSSLKey {
-    /// The size of a modulus in bits.
-    fileprivate var bits: Int {
+    /// The size of a modulus, or of the numbers of a curve, in bits.
+    var bits: Int {
         unsafe Int(EVP_PKEY_get_bits(pointer))
     }
 

@@ -12,13 +12,22 @@ package enum SealedMessage {
     /// Seals a message for the holders of the certificates in a PEM or DER file: 1 to 16 certificates with RSA or EC
     /// keys.
     ///
-    /// Throws `notACertificate` for anything else, and `operationFailed` for a key that cannot encrypt.
+    /// Throws `notACertificate` for anything else, and `notAKey` for a certificate with another kind of key or a weak
+    /// one.
     package static func seal(
         _ message: borrowing SecretBytes, for certificates: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
         defer { ERR_clear_error() }
         let recipients = OpenSSLCertificate.readAll(certificates, countMaximum: recipientsMaximum)
         guard !recipients.isEmpty else { throw .notACertificate }
+        for (index, recipient) in recipients.enumerated() {
+            let key = recipient.publicKey
+            guard let key, key.isKind("RSA") && key.bits >= 2048 || key.isKind("EC") && key.bits >= 256 else {
+                throw .notAKey(
+                    "certificate \(index + 1) has \(key?.summary ?? "an unknown key"); an RSA key needs at least 2048 bits, "
+                        + "and an EC key at least 256")
+            }
+        }
         guard let contents = unsafe CMS_encrypt(nil, nil, EVP_aes_256_gcm(), UInt32(CMS_BINARY | CMS_PARTIAL)) else {
             throw .operationFailed("seal a message")
         }
@@ -34,6 +43,15 @@ package enum SealedMessage {
         }
         guard isSealed else { throw .operationFailed("seal a message") }
         return try unsafe MemoryOutput.collect { output in unsafe i2d_CMS_bio(output, contents) == 1 }.revealed()
+    }
+
+    /// The numbers of two equal certificates in a file, from 1; nil if all are different.
+    package static func repetition(in certificates: [UInt8]) -> (first: Int, second: Int)? {
+        let all = OpenSSLCertificate.readAll(certificates, countMaximum: recipientsMaximum).map(\.der)
+        for (index, one) in all.enumerated() {
+            if let first = all[..<index].firstIndex(of: one) { return (first + 1, index + 1) }
+        }
+        return nil
     }
 
     /// Opens a message with a private key in PEM or DER.

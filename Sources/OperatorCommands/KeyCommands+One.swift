@@ -5,6 +5,7 @@ import ContentKeys
 import KeyCrypto
 import Records
 import ServiceConfiguration
+import StorageSQLite
 
 // The commands for a single stored key, and for sealing all keys again.
 
@@ -103,12 +104,22 @@ extension Command {
             if isRestored, attributes?.state == .live {
                 return try context.print("nothing to do: the key \(given.keyID) is live already")
             }
-            try await OpenedKeyStore.attempt { () async throws(StoreError) in
+            if !isForGood, !isRestored, let attributes, attributes.state == .withdrawn {
+                throw .failed(
+                    "the key \(given.keyID) of \(attributes.contentID) was withdrawn already; --restore makes it live again, "
+                        + "and --for-good deletes it")
+            }
+            do throws(StoreError) {
                 if isForGood {
                     try await maintenance.delete(given.keyID)
                 } else {
                     try await maintenance.set(isRestored ? .live : .withdrawn, of: given.keyID)
                 }
+            } catch {
+                if case .keyUnknown = error, try given.wasDeleted() {
+                    throw .failed("the key \(given.keyID) was deleted for good already, as the ledger says")
+                }
+                throw .failed(error.explanation)
             }
             let kind: LedgerEntry.Kind = isForGood ? .keyDeleted : isRestored ? .keyRestored : .keyWithdrawn
             try records.write([.init(kind: kind, keyID: given.keyID, contentID: attributes?.contentID)])
@@ -184,6 +195,24 @@ private struct OneKey {
             // A key whose seal is broken can still be deleted.
             return nil
         }
+    }
+
+    /// Whether this node's ledger says that the key was deleted for good. No index finds a key, so it is read whole.
+    func wasDeleted() throws(CommandError) -> Bool {
+        let path = store.file.configuration.storage.databasePath
+        var isDeleted = false
+        do {
+            var reader = try LedgerReader.open(path: path)
+            try reader.find(
+                LedgerQuery().also(device: nil, keyID: keyID, playback: nil), index: nil,
+                visit: { find in
+                    isDeleted = find.entry.kind == .keyDeleted
+                    return !isDeleted
+                })
+        } catch {
+            throw OpenedLedger.explain(error, path)
+        }
+        return isDeleted
     }
 
     func find() async throws(CommandError) -> (record: ContentKeyRecord, aliases: [AssetID]) {

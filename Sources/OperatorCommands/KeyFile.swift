@@ -7,6 +7,9 @@ import KeyCrypto
 ///
 /// The columns of CSV and the members of JSON have the names of `KeyField`. An empty cell or a null counts as missing.
 struct KeyFile: ~Copyable {
+    /// The size of the longest cell that can be the name of a column.
+    private static let nameSizeMaximum = 20
+
     private var lines: LineReader
     /// The columns of CSV; nil for JSON.
     private let columns: [KeyField]?
@@ -16,6 +19,10 @@ struct KeyFile: ~Copyable {
     init(_ path: String, _ context: CommandContext) throws(CommandError) {
         var lines = try LineReader(path, context)
         guard let first = try lines.next() else { throw .failed("\(path == "-" ? "standard input" : path) is empty") }
+        if let encoding = Self.markedEncoding(of: first) {
+            throw .failed(
+                "line 1: the file begins with the byte order mark of \(encoding); save it as UTF-8 without a mark")
+        }
         let isJSON = first.first == UInt8(ascii: "{")
         columns = isJSON ? nil : try Self.columns(of: first)
         self.first = isJSON ? first : nil
@@ -51,23 +58,48 @@ struct KeyFile: ~Copyable {
         return line
     }
 
+    /// The encoding whose byte order mark begins a file; nil if there is no mark.
+    private static func markedEncoding(of line: [UInt8]) -> String? {
+        if line.starts(with: [0xEF, 0xBB, 0xBF]) { return "UTF-8" }
+        return line.starts(with: [0xFF, 0xFE]) || line.starts(with: [0xFE, 0xFF]) ? "UTF-16" : nil
+    }
+
     private static func columns(of header: [UInt8]) throws(CommandError) -> [KeyField] {
-        var columns: [KeyField] = []
-        for name in header.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-            guard let field = KeyField(rawValue: String(decoding: name, as: UTF8.self)) else {
-                throw .failed(
-                    "line 1: CSV must begin with a header of these names: \(KeyField.names); JSON has an object in each line"
-                )
-            }
-            guard !columns.contains(field) else {
-                throw .failed("line 1: the column \(field.rawValue) is repeated")
-            }
-            columns.append(field)
+        let names = try columnNames(of: header)
+        let columns = names.compactMap { KeyField(rawValue: $0) }
+        let missing = KeyField.required.filter { !columns.contains($0) }.map { "\($0.rawValue) is missing" }
+        let unknown = names.filter { KeyField(rawValue: $0) == nil }.map { "\"\(VisibleText.shown($0))\" is not known" }
+        guard missing.isEmpty, unknown.isEmpty else {
+            let found = VisibleText.shown(names.joined(separator: ", "))
+            throw .failed(
+                "line 1: the columns are wrong: \((missing + unknown).joined(separator: ", ")); found: \(found); "
+                    + "known: \(KeyField.names), of which the first \(KeyField.required.count) are needed")
         }
-        if let missing = KeyField.required.first(where: { !columns.contains($0) }) {
-            throw .failed("line 1: the column \(missing.rawValue) is missing")
+        if let repeated = columns.first(where: { field in columns.count { $0 == field } > 1 }) {
+            throw .failed("line 1: the column \(repeated.rawValue) is repeated")
         }
         return columns
+    }
+
+    private static func columnNames(of header: [UInt8]) throws(CommandError) -> [String] {
+        let (semicolon, tab) = (UInt8(ascii: ";"), UInt8(ascii: "\t"))
+        if !header.contains(UInt8(ascii: ",")), let separator = header.first(where: { $0 == semicolon || $0 == tab }) {
+            throw .failed(
+                "line 1: \(separator == tab ? "tabs" : "semicolons") separate the columns; export the file with commas")
+        }
+        let names: [String]
+        do throws(KeyFieldError) {
+            names = try KeyFields.cells(of: header).map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            throw .failed("line 1: \(error.reason)")
+        }
+        // A longer cell may be a key, which no message may show.
+        guard names.allSatisfy({ $0.utf8.count <= nameSizeMaximum }) else {
+            throw .failed(
+                "line 1 is not a header: CSV must begin with names of columns, \(KeyField.names); JSON has an object in each "
+                    + "line")
+        }
+        return names
     }
 }
 

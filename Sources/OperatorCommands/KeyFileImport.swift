@@ -63,6 +63,8 @@ struct KeyFileImport {
             context.note("stored before the error: \(storedCount.counted("key"))")
             throw error
         }
+        // JSON has a key in its first line, or an error.
+        guard readCount > 0 else { throw .failed("the file has a header, but no keys after it") }
         try report(readCount, storedCount)
     }
 

@@ -146,7 +146,27 @@ private struct RevocationArguments {
             mayBeOfSPC
             ? "note: this ends only sessions with this session.id in their tokens; the session in latchkey account playbacks "
                 + "list --json is another id"
-            : nil
+            : Self.doubt(of: value, kind, file.configuration)
+    }
+
+    /// A doubt about an issuer or a signing key that the configuration does not have.
+    private static func doubt(of value: String, _ kind: String, _ configuration: Configuration) -> String? {
+        let issuers = configuration.entitlement.issuers
+        let words: String
+        let known: [String]
+        switch Revocation.Kind(rawValue: kind) {
+        case .issuer?:
+            words = "issuer of this configuration has this name"
+            known = configuration.issuerNames.sorted()
+        case .signingKey?:
+            let hasOthers = issuers.contains { $0.keysFile != nil || $0.keysURL != nil }
+            words = "key under entitlement.issuers has this kid" + (hasOthers ? ", besides keysFile and keysURL" : "")
+            known = issuers.flatMap { $0.keys.map(\.kid) }
+        case .tokenID?, .subject?, .hardware?, .device?, .content?, .session?, nil: return nil
+        }
+        guard !known.contains(value) else { return nil }
+        let meant = NearestName.of(value, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+        return "note: no \(words); a mistyped name revokes nothing\(meant)"
     }
 
     static func attempt<Result>(_ body: () throws(RevocationFault) -> Result) throws(CommandError) -> Result {

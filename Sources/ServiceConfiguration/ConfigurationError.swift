@@ -47,6 +47,8 @@ package struct ConfigurationProblem: Equatable, Sendable {
     /// `latchkey.json5, line 3, column 5: node: …`
     func line(inFile file: String) -> String {
         let place = position.map { "\(file), \($0)" } ?? file
+        // Other permissions do not help if the file is of another kind.
+        if case .file = fault, let found { return "\(place): \(path): \(found); \(fault)" }
         return "\(place): \(path): \(fault)" + (found.map { "; \($0)" } ?? "")
     }
 }

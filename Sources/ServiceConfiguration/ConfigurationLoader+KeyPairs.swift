@@ -153,7 +153,7 @@ extension ConfigurationLoader {
         guard let contents = secret(source, path) else { return nil }
         let passphrase = contents.withoutLineEnd()
         guard let passphrase, passphrase.count <= Self.passphraseSizeMaximum, passphrase.isOneLine else {
-            report(path, .notAPassphrase)
+            report(path, .notAPassphrase, about: contents)
             return nil
         }
         return SharedSecret(passphrase)

@@ -133,7 +133,7 @@ package struct ConfigurationLoader {
         guard let token = contents.withoutTrailingWhiteSpace(), (16...1024).contains(token.count),
             token.withWipedArray({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
         else {
-            report(path, .notAnAdminToken)
+            report(path, .notAnAdminToken, about: contents)
             return nil
         }
         let secret = SharedSecret(token)
@@ -306,7 +306,7 @@ extension ConfigurationLoader {
             guard let password = contents.withoutTrailingWhiteSpace(), (1...1024).contains(password.count),
                 password.withWipedArray({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
             else {
-                report("storage.password", .notADatabasePassword)
+                report("storage.password", .notADatabasePassword, about: contents)
                 return nil
             }
             return PostgreSQLSettings(url: url, password: SharedSecret(password))

@@ -97,6 +97,35 @@ import Testing
         #expect(malformed.values.expected?.hasPrefix("three parts") == true)
     }
 
+    /// The log and `latchkey token explain` say the same.
+    @Test(
+        arguments: [
+            (#"{"alg":"none","kid":"es"}"#, "alg none", "one of ES256, EdDSA, RS256, HS256"),
+            (#"{"alg":"ES384","kid":"es"}"#, "alg ES384", "one of ES256"), (#"{"kid":"es"}"#, "no alg", "one of ES256"),
+            (#"{"alg":"ES256","kid":"es","typ":"logout+jwt"}"#, nil, "the typ JWT or at+jwt"),
+            (#"{"alg":"ES256","kid":5}"#, nil, "a kid that is a text"),
+            (#"{"alg":"ES256","kid":"es","jku":"x"}"#, nil, "a header without jku"),
+        ] as [(String, String?, String)])
+    func namesAFaultOfTheHeader(header: String, found: String?, expected: String) throws {
+        let issuance = try Issuance()
+        let token = try issuance.token(header: header)
+        let values = try diagnosis(of: token, by: issuance).values
+        #expect(values.found == found)
+        #expect(try #require(values.expected).contains(expected))
+        #expect(issuance.verifier.explain(token, now: Issuance.now).checks[0].values == values)
+    }
+
+    @Test(arguments: [0, 63, 96])
+    func namesTheSizeOfASignature(size: Int) throws {
+        let issuance = try Issuance()
+        let token = try issuance.token(by: .bytes([UInt8](repeating: 1, count: size)))
+        let values = try diagnosis(of: token, by: issuance).values
+        #expect(values.found == "a signature of \(size) bytes")
+        #expect(values.expected?.contains("ES256, of 64 bytes") == true)
+        let explained = issuance.verifier.explain(token, now: Issuance.now).checks.first { $0.verdict != .passed }
+        #expect(explained?.values == values)
+    }
+
     /// The words of each kind that can be revoked; a person is not named.
     @Test(arguments: [
         (RevocationView.Kind.token, "t-1", "revoked: the token t-1"),

@@ -85,6 +85,28 @@ import Testing
         #expect(unknown.checks[7].values.found == #"iss "https://portal.example", aud "latchkey""#)
     }
 
+    @Test(
+        arguments: [
+            (
+                ["limits": #"{"countries":["ch"]}"#], #"limits.countries: ["ch"]"#,
+                "two capital letters (ISO 3166-1 alpha-2)"
+            ),
+            (
+                ["limits": #"{"country":["CH"]}"#], #"limits.country: ["CH"]"#,
+                "probably countries: uses, ips, countries"
+            ),
+            (["rights": #"[{"content":"a","leese":5}]"#], "rights[0].leese: 5", "probably lease: content, kids"),
+            (["rights": #"[{"content":"a","x":5}]"#], "rights[0].x: 5", "a member that is known: content, kids"),
+            (["sub": "7"], "sub: 7", "a text of 1 to 200 bytes"),
+        ] as [([String: String?], String, String)])
+    func showsTheFormThatIsExpectedOfAClaim(changes: [String: String?], found: String, expected: String) throws {
+        let issuance = try Issuance()
+        let explanation = issuance.verifier.explain(try issuance.token(changing: changes), now: Issuance.now)
+        let failed = try #require(explanation.checks.first { $0.verdict != .passed })
+        #expect(failed.name == "claims" && failed.values.found == found)
+        #expect(failed.values.expected?.contains(expected) == true, "\(failed.values)")
+    }
+
     @Test func explainsSealedTokensToo() throws {
         let key = TokenSealingKey(id: 1, key: try AES256GCMKey(SecretBytes.random(count: 32)), state: .revoked)
         let issuer = Issuer(

@@ -58,14 +58,14 @@ import Testing
     ])
     func refusesAlgorithmsThatNoKeyCanHave(name: String) {
         for keyID in [#","kid":"es""#, ""] {
-            #expect(throws: EntitlementError.algorithmNotPinned) {
+            #expect(throws: EntitlementError.algorithmNotServed) {
                 try Token(parsing: Self.token(header: #"{"alg":"\#(name)"\#(keyID)}"#, signature: ""))
             }
         }
     }
 
     @Test func refusesAHeaderWithoutAlgorithmOrKey() throws {
-        #expect(throws: EntitlementError.algorithmNotPinned) {
+        #expect(throws: EntitlementError.algorithmNotServed) {
             try Token(parsing: Self.token(header: #"{"kid":"es"}"#))
         }
         #expect(try Token(parsing: Self.token(header: #"{"alg":"ES256"}"#)).keyID == nil)

@@ -230,6 +230,16 @@ def refused(code: str, **claims: object) -> Callable[[FaultLab], str]:
     return lambda lab: lab.why(lab.shared, lab.refused(lab.shared, code, bearer=token(**claims))).output
 
 
+def with_header(code: str, **members: object) -> Callable[[FaultLab], str]:
+    """What is said of a token with other members in its header, whose signature is that of HS256."""
+
+    def make(lab: FaultLab) -> str:
+        signed = ISSUERS.native["HS256"].sign(ISSUERS.claims(), **members)
+        return lab.why(lab.shared, lab.refused(lab.shared, code, bearer=signed)).output
+
+    return make
+
+
 def sent(
     code: str, headers: Callable[[], dict[str, str]], method: str = "POST", path: str = "/fps/license",
     body: Callable[[bytes], bytes] = lambda spc: spc,
@@ -386,6 +396,17 @@ MISTAKES = [
             ("the claim exp", f"exp: {(NOW + 300) * 1000}", "since 1970, not of milliseconds", "at the issuer")),
     Mistake("lease as a text", refused("token_schema", rights=[RIGHT | {"lease": "5m"}]),
             ("rights[0].lease", "a text of 2 bytes", "a number of seconds without quotes", "at the issuer")),
+    Mistake("country in small letters", refused("token_schema", limits={"countries": ["ch"]}),
+            ('limits.countries: ["ch"]', "two capital letters (ISO 3166-1 alpha-2)", "at the issuer")),
+    Mistake("unsigned token", with_header("token_alg", alg="none"),
+            ("no algorithm that this server verifies", "alg none", "one of ES256", "are never accepted")),
+    Mistake("algorithm of a token that is not served", with_header("token_alg", alg="ES384"),
+            ("no algorithm that this server verifies", "alg ES384", "one of ES256", "configured for its key")),
+    Mistake("type of a token for another use", with_header("token_malformed", typ="logout+jwt"),
+            ("header member typ", "the typ JWT or at+jwt", "in the header of its tokens")),
+    Mistake("signature that was cut", lambda lab: lab.why(
+                lab.shared, lab.refused(lab.shared, "token_signature", bearer=token()[:-3])).output,
+            ("a signature of 30 bytes", "HS256, of 32 bytes", "was cut off")),
     Mistake("token in another header", sent("token_missing", bearer("{}", "X-Auth-Token")),
             ("header X-Auth-Token", "a token in one of: Authorization", "entitlement.tokenHeaders")),
     Mistake("token without Bearer", sent("token_missing", bearer("{}")),

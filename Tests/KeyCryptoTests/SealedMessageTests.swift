@@ -57,6 +57,21 @@ import Testing
         }
     }
 
+    @Test func refusesARecipientWhoseKeyIsWeak() throws {
+        let short = try CertificateSamples.make(for: RSAPrivateKey.generate(bits: 1024))
+        let both = try Self.recipient().certificate + Array(CertificateSamples.pem(short.der).utf8)
+        let error = #expect(throws: CryptoError.self) { try Self.seal(for: both) }
+        guard case .notAKey(let reason)? = error else { throw try #require(error) }
+        #expect(reason.contains("certificate 2 has an RSA key of 1024 bits") && reason.contains("at least 2048 bits"))
+    }
+
+    @Test func findsACertificateThatIsRepeated() throws {
+        let (one, other) = (try Self.recipient().certificate, try Self.recipient().certificate)
+        #expect(SealedMessage.repetition(in: one + other)?.first == nil)
+        let found = try #require(SealedMessage.repetition(in: one + other + one))
+        #expect(found.first == 1 && found.second == 3)
+    }
+
     @Test func refusesWhatIsNoCertificateAndWhatIsNoKey() throws {
         #expect(throws: CryptoError.notACertificate) { try Self.seal(for: Array("no certificate".utf8)) }
         #expect(throws: CryptoError.notACertificate) { try Self.seal(for: []) }

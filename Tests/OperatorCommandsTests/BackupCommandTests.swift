@@ -76,8 +76,8 @@ import Testing
     }
 
     /// A certificate and its private key, as a person keeps them for the day on which the host is gone.
-    private func makeRecipient() throws -> (certificate: String, key: String) {
-        let key = try RSAPrivateKey.generate(bits: 2048)
+    private func makeRecipient(bits: Int = 2048) throws -> (certificate: String, key: String) {
+        let key = try RSAPrivateKey.generate(bits: bits)
         let certificate = try CertificateSamples.make(for: key)
         let name = UUID().uuidString
         try elsewhere.write(CertificateSamples.pem(certificate.der).utf8, to: "\(name).pem")
@@ -154,6 +154,19 @@ import Testing
         #expect(refused.status == 1 && refused.messages.contains("is sealed for another one"), "\(refused.messages)")
     }
 
+    @Test func refusesARecipientWithAShortKeyAndNamesARepeatedOne() async throws {
+        try await fill()
+        let short = try makeRecipient(bits: 1024).certificate
+        let refused = try await run("backup", "create", "--output", backup, "--recipient", short)
+        #expect(refused.status == 1 && !BackupFolder.exists(backup), "\(refused.messages)")
+        #expect(refused.messages.contains("an RSA key of 1024 bits; an RSA key needs at least 2048 bits"))
+        let certificate = try Data(contentsOf: URL(fileURLWithPath: makeRecipient().certificate))
+        try elsewhere.write(certificate + certificate, to: "twice.pem")
+        let twice = elsewhere.path("twice.pem")
+        let made = try await run("backup", "create", "--output", backup, "--recipient", twice)
+        #expect(made.status == 0 && made.messages.contains("certificate 2 of --recipient is the same as certificate 1"))
+    }
+
     @Test func neverTakesANameThatIsThere() async throws {
         try await fill()
         try elsewhere.write([1], to: "backup")
@@ -161,6 +174,11 @@ import Testing
         #expect(run.status == 1 && run.messages.contains("nothing is ever overwritten"), "\(run.messages)")
         #expect(try elsewhere.names() == ["backup"])
         #expect(try elsewhere.read("backup") == [1])
+    }
+
+    @Test(arguments: [("b", "."), ("b/", "."), ("", "."), ("/", "/"), ("/b", "/"), ("a/b", "a"), ("/a/b/", "/a")])
+    func knowsTheFolderThatAnythingLiesIn(path: String, folder: String) {
+        #expect(BackupFolder.parent(of: path) == folder)
     }
 
     @Test func isMadeWithinAFolderThatIsThere() async throws {

@@ -93,6 +93,10 @@ import Testing
         ("kid,content,key,iv\n\(kid),a,\(key),\(key)\n", "equals the key"),
         ("kid,content,key,iv\n\(kid),\"a,\(key),\(iv)\n", "quote"), ("{\"kid\": 5}\n", "kid"),
         ("{\"secret\": \"\(key)\"}\n", "unknown member"), ("", "empty"),
+        ("kid;content;key;iv\n\(kid);a;\(key);\(iv)\n", "semicolons"), ("kid\tcontent\tkey\tiv\n", "tabs"),
+        ("\u{FEFF}kid,content,key,iv\n\(kid),a,\(key),\(iv)\n", "mark of UTF-8"), ("kid,content,key,iv\n", "no keys"),
+        ("kid,Content,cek,iv\n", "content is missing, key is missing, \"Content\" is not known, \"cek\" is not known"),
+        ("kid,Content,cek,iv\n", "found: kid, Content, cek, iv;"), ("\(kid),a,\(key),\(iv)\n", "not a header"),
     ])
     func namesTheLineAndNothingOfAKey(text: String, message: String) async throws {
         let run = try await keys("import", "--file", "-", input: text)
@@ -292,10 +296,17 @@ import Testing
         #expect(shown["aliases"]?.array?.compactMap(\.string) == ["hex:00ff", "hd"])
         #expect(try await keys("delete", "--kid", Self.kid).status == 0)
         #expect(try await keys("show", "--kid", Self.kid, "--json").object()["state"]?.string == "withdrawn")
+        let again = try await keys("delete", "--kid", Self.kid)
+        #expect(again.status == 1 && again.output.isEmpty, "\(again.output)")
+        #expect(again.messages.contains("was withdrawn already; --restore"), "\(again.messages)")
         #expect(try await keys("delete", "--kid", Self.kid, "--restore").status == 0)
         #expect(try await keys("delete", "--kid", Self.kid, "--for-good").status == 0)
         let gone = try await keys("show", "--kid", Self.kid)
         #expect(gone.status == 1)
         #expect(gone.messages.contains(Self.kid))
+        let deleted = try await keys("delete", "--kid", Self.kid, "--for-good")
+        #expect(deleted.status == 1 && deleted.messages.contains("deleted for good already"), "\(deleted.messages)")
+        let unknown = try await keys("delete", "--kid", "00000000-0000-0000-0000-00000000000f")
+        #expect(unknown.status == 1 && unknown.messages.contains("no key has the kid"), "\(unknown.messages)")
     }
 }

@@ -242,6 +242,22 @@ import Testing
         #expect(Array(faults().values) == [.file(.permissionsTooWide(path: path, mode: 0o644))])
     }
 
+    @Test(arguments: ["fairplay/application-secret.hex", "secrets/admin-token"])
+    func theKindOfAFileComesBeforeItsPermissions(name: String) throws {
+        let path = folder.path + "/" + name
+        let text = ConfigurationText.make(
+            rest: #"listeners: { admin: [{ address: "127.0.0.1:0", tokenFile: "secrets/admin-token" }] }"#)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: folder.path + "/fairplay/certificate-2048.der", toPath: path)
+        for mode in [0o600, 0o644] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            let line = try #require(folder.problems(text).first).line(inFile: "x")
+            let kind = try #require(line.firstRange(of: "it is a certificate of an RSA key")).lowerBound
+            let permissions = line.firstRange(of: "chmod 0640")?.lowerBound
+            #expect(mode == 0o600 ? permissions == nil : permissions.map { kind < $0 } == true, "\(line)")
+        }
+    }
+
     @Test func anythingButASecretIsRefused() throws {
         try folder.write("fairplay/application-secret.hex", "1011")
         try folder.write("secrets/key-encryption-key", "101112131415161718191a1b1c1d1e1f")

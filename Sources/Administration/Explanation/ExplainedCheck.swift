@@ -115,7 +115,9 @@ package struct ExplainedCheck {
 
     /// What an operator does about it.
     static func remedy(of error: LicenseError) -> String {
-        guard case .spc(.rejected(let rejection)) = error else { return error.code.remedy }
+        guard case .spc(.rejected(let rejection)) = error else {
+            return RefusalReport.remedy(causedBy: error.cause.text) ?? error.code.remedy
+        }
         return rejection.remedy
     }
 }

@@ -31,7 +31,8 @@ extension ProblemCode {
             "Add the key under entitlement.issuers and reload, or have the issuer sign with a key that is there."
         case .keyIDRevoked: "Have the issuer sign with a key that is active, and fetch new tokens."
         case .tokenSignature:
-            "Compare the issuer's key with the one that is configured under this key id: another key has signed, or the token was altered."
+            "Compare the issuer's key with the one that is configured under this key id: another key has signed, or the token was altered. "
+                + "A signature of another size was cut off, or is not written as RFC 7518 says."
         case .tokenExpired:
             "Have the app fetch a new token. If all tokens have expired, compare the clocks of the issuer and of this server: latchkey clock show."
         case .tokenNotYet: "Compare the clocks of the issuer and of this server: latchkey clock show."

@@ -13,7 +13,7 @@ extension RefusalReport {
 
     /// What to do about a cause that shares its code with others; nil if the code says it.
     private var remedyOfCause: String? {
-        if let known = Self.remedies.first(where: { $0.error.cause.text == cause }) { return known.remedy }
+        if let known = Self.remedy(causedBy: cause) { return known }
         if isCaused(by: .entitlement(.rightEnded)), self[.found]?.hasPrefix(RentalStanding.firstWords) == true {
             return "The right is a rental, and its time has ended, so a new token does not help. latchkey account "
                 + "rentals list shows it. If the viewer has rented the content again, latchkey account rentals "
@@ -27,10 +27,27 @@ extension RefusalReport {
         return nil
     }
 
+    /// What to do about a cause that decides it alone; nil for any other cause.
+    static func remedy(causedBy cause: String) -> String? {
+        if headerFaults.contains(where: { LicenseError.entitlement(.tokenMalformed($0)).cause.text == cause }) {
+            return "Have the issuer correct this member in the header of its tokens."
+        }
+        return remedies.first { $0.error.cause.text == cause }?.remedy
+    }
+
+    private static let headerFaults: [TokenFault] =
+        ["alg", "kid", "typ"].map { TokenFault.headerInvalid($0) }
+        + ["crit", "jku", "jwk", "x5u", "x5c"].map { TokenFault.headerForbidden($0) }
+
     private func isCaused(by error: LicenseError) -> Bool { error.cause.text == cause }
 
     /// Causes that alone decide what to do.
     private static let remedies: [(error: LicenseError, remedy: String)] = [
+        (
+            .entitlement(.algorithmNotServed),
+            "Have the issuer sign with the algorithm that is configured for its key: ES256, EdDSA, RS256 or HS256. Tokens without a "
+                + "signature (none) are never accepted."
+        ),
         (
             .denied(.slotEvicted),
             "latchkey account playbacks list shows what plays instead. If an operator has ended the playback, the ledger has a "

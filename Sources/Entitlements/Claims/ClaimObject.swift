@@ -20,15 +20,22 @@ struct ClaimObject {
         case element(Int, in: String, of: Place)
     }
 
+    /// The unknown member for which a token is refused. Its name is text of the token, so only the operator may see it.
+    final class Stranger {
+        fileprivate(set) var path: String?
+        /// The names of the members that are known at its place.
+        fileprivate(set) var vocabulary: [String] = []
+    }
+
     private let object: JSONObject
     private let place: Place
-    /// Whether a refusal names an unknown member. It is text of the token, so only the operator may see it.
-    private let namesStrangers: Bool
+    private let stranger: Stranger?
 
-    init(_ object: JSONObject, at place: Place = .token, namesStrangers: Bool = false) {
+    /// A refusal notes an unknown member in `stranger`.
+    init(_ object: JSONObject, at place: Place = .token, noting stranger: Stranger? = nil) {
         self.object = object
         self.place = place
-        self.namesStrangers = namesStrangers
+        self.stranger = stranger
     }
 
     subscript(name: String) -> JSONNode? { object[name] }
@@ -126,13 +133,13 @@ struct ClaimObject {
     func object(_ name: String) throws(EntitlementError) -> ClaimObject? {
         guard let member = object[name] else { return nil }
         return ClaimObject(
-            try required(name, member.object), at: .member(name, of: place), namesStrangers: namesStrangers)
+            try required(name, member.object), at: .member(name, of: place), noting: stranger)
     }
 
     /// The value of a member of the object `name`. Errors do not show the member's own name.
     func value(of member: JSONMember, in name: String) throws(EntitlementError) -> ClaimObject {
         ClaimObject(
-            try required(name, member.node.object), at: .member(name, of: place), namesStrangers: namesStrangers)
+            try required(name, member.node.object), at: .member(name, of: place), noting: stranger)
     }
 
     /// An array of objects.
@@ -145,7 +152,7 @@ struct ClaimObject {
             objects.append(
                 ClaimObject(
                     try required(name, element.object), at: .element(index, in: name, of: place),
-                    namesStrangers: namesStrangers))
+                    noting: stranger))
         }
         return objects
     }
@@ -164,23 +171,16 @@ struct ClaimObject {
     /// Refuses members that are not in the vocabulary. If a misspelt limit were ignored, the token would grant more
     /// than its issuer meant.
     func refuseStrangers(to vocabulary: [String]) throws(EntitlementError) {
+        guard let name = object.firstName(outside: vocabulary) else { return }
+        stranger?.path = path(of: name)
+        stranger?.vocabulary = vocabulary
         // The error does not show the name, because the issuer chose it.
-        guard object.firstName(outside: vocabulary) == nil else { throw unsupported(strangerName(to: vocabulary)) }
-    }
-
-    private func strangerName(to vocabulary: [String]) -> String {
-        (namesStrangers ? object.firstName(outside: vocabulary) : nil) ?? "(an unknown member)"
+        throw unsupported("(an unknown member)")
     }
 
     // MARK: For explanations
 
-    /// Returns the value of the member at a path as errors write it, for example `session.groups[0].max`; nil if the
-    /// member is absent.
-    func shown(_ path: String) -> String? {
-        node(at: path).map { ExplainedText.shown($0) }
-    }
-
-    /// The member of that path; nil if it is absent.
+    /// The member at a path as errors write it, for example `session.groups[0].max`; nil if the member is absent.
     func node(at path: String) -> JSONNode? {
         var node: JSONNode?
         var object: JSONObject? = object

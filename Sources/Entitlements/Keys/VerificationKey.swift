@@ -84,6 +84,15 @@ package struct VerificationKey: Sendable {
         if case .es256(let key) = material { key } else { nil }
     }
 
+    /// The size of a signature in bytes.
+    var signatureSize: Int {
+        switch material {
+        case .es256, .edDSA: 64
+        case .rs256(let key): key.signatureSize
+        case .hs256: 32
+        }
+    }
+
     func isValid(_ signature: ArraySlice<UInt8>, for bytes: ArraySlice<UInt8>) -> Bool {
         switch material {
         case .es256(let key): key.isValidSignature(signature, for: bytes)

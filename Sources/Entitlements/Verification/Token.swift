@@ -36,7 +36,7 @@ package struct Token: Sendable {
     /// Parses a token.
     ///
     /// An empty signature is not refused here, so that a token with the algorithm `none` gets the error
-    /// `algorithmNotPinned`. Throws `tokenMalformed`, and `algorithmNotPinned` for an unknown algorithm.
+    /// `algorithmNotServed`. Throws `tokenMalformed`, and `algorithmNotServed` for an unknown algorithm.
     package init(parsing bytes: [UInt8]) throws(EntitlementError) {
         guard bytes.count <= Self.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
         let dot = UInt8(ascii: ".")
@@ -86,10 +86,17 @@ package struct Token: Sendable {
     }
 
     private static func algorithm(of header: JSONObject) throws(EntitlementError) -> SigningAlgorithm {
-        guard let member = header["alg"] else { throw .algorithmNotPinned }
+        guard let member = header["alg"] else { throw .algorithmNotServed }
         guard let name = member.string else { throw .tokenMalformed(.headerInvalid("alg")) }
-        guard let algorithm = SigningAlgorithm(rawValue: name) else { throw .algorithmNotPinned }
+        guard let algorithm = SigningAlgorithm(rawValue: name) else { throw .algorithmNotServed }
         return algorithm
+    }
+
+    /// The algorithm that the header of a refused token names; nil if it names none.
+    static func algorithmName(in bytes: [UInt8]) -> String? {
+        let part = bytes.prefix { $0 != UInt8(ascii: ".") }
+        guard let header = try? StrictJSON.object(try decode(part), limits: headerLimits) else { return nil }
+        return header["alg"]?.string
     }
 
     private static func keyID(of header: JSONObject) throws(EntitlementError) -> String? {

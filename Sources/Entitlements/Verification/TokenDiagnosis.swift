@@ -17,8 +17,7 @@ extension TokenVerifier {
     package func diagnosis(of bytes: [UInt8], refusedFor error: EntitlementError, now: Int64) -> TokenDiagnosis {
         if SealedToken.looksSealed(bytes) { return sealedDiagnosis(of: bytes, error, now) }
         guard let token = try? Token(parsing: bytes) else {
-            guard case .tokenMalformed = error else { return TokenDiagnosis() }
-            return TokenDiagnosis(values: CheckedValues(expected: Self.compactForm))
+            return TokenDiagnosis(values: Self.values(ofUnparsed: bytes, refusedFor: error))
         }
         let entry = try? issuerAndKey(of: token)
         let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
@@ -28,10 +27,6 @@ extension TokenVerifier {
         case .keyRevoked, .keyRetired:
             diagnosis.values = CheckedValues(found: entry.map { "the key is \($0.1.state.words)" }, expected: "active")
         case .algorithmNotPinned: diagnosis.values = algorithmValues(of: token, entry?.1)
-        case .signatureInvalid:
-            diagnosis.values = CheckedValues(
-                found: "a signature that another key has made, or altered bytes",
-                expected: entry.map { "a signature of \($0.1.algorithm.rawValue) by the key that is configured" })
         case .tokenExpired, .tokenNotYetValid: diagnosis.values = values(of: token, now: now)[.time] ?? CheckedValues()
         case .sessionEnded(.expired):
             if let claims = try? TokenPayload.read(token), let times = try? TokenTimes(of: claims) {
@@ -40,25 +35,17 @@ extension TokenVerifier {
         case .lifeTooLong: diagnosis.values = values(of: token, now: now)[.life] ?? CheckedValues()
         case .issuerMismatch, .audienceMismatch:
             diagnosis.values = values(of: token, now: now)[.issuerAndAudience] ?? CheckedValues()
-        case .claimInvalid(let path):
-            diagnosis.values = CheckedValues(
-                found: try? claim(path, of: token), expected: ClaimForm.expected(at: path))
-        case .claimUnsupported(let path):
-            let name = entry.map { strangerPath(path, of: token, $0.0, $0.1) } ?? path
-            diagnosis.values = CheckedValues(
-                found: (try? claim(name, of: token)) ?? name,
-                expected: "only claims that this server knows and enforces")
-        case .tokenMalformed, .tokenAmbiguous, .contentNotCovered, .streamingNotGranted, .offlineNotGranted,
-            .offlineOutlivesLease, .rightNotStarted, .rightEnded, .profileUnknown, .tokenRevoked, .subjectDisabled,
-            .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded, .tokenOfAnotherServer,
-            .sessionOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied, .outputNotAllowed,
-            .securityLevelTooLow, .cryptoFailed:
+        case .signatureInvalid, .claimInvalid, .claimUnsupported:
+            diagnosis.values = values(of: token, refusedFor: error) { $0.outline(at: $1) }
+        case .tokenMalformed, .tokenAmbiguous, .algorithmNotServed, .contentNotCovered, .streamingNotGranted,
+            .offlineNotGranted, .offlineOutlivesLease, .rightNotStarted, .rightEnded, .profileUnknown, .tokenRevoked,
+            .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded,
+            .tokenOfAnotherServer, .sessionOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied,
+            .outputNotAllowed, .securityLevelTooLow, .cryptoFailed:
             break
         }
         return diagnosis
     }
-
-    private static let compactForm = "three parts of base64url with dots between them, and nothing before or after them"
 
     private func sealedDiagnosis(of bytes: [UInt8], _ error: EntitlementError, _ now: Int64) -> TokenDiagnosis {
         guard let token = try? SealedToken(parsing: bytes) else { return TokenDiagnosis() }
@@ -79,24 +66,93 @@ extension TokenVerifier {
         return diagnosis
     }
 
-    /// The path of an unknown member with its own name, which the error keeps out.
-    private func strangerPath(_ path: String, of token: Token, _ issuer: Issuer, _ key: VerificationKey) -> String {
-        do throws(EntitlementError) {
-            let payload = try TokenPayload.readNamingStrangers(token)
-            let times = try TokenTimes(of: payload, in: issuer.dialect)
-            _ = try Claims(payload, Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: nil, times: times))
-            return path
-        } catch {
-            return error.claimName ?? path
+    /// What is found and expected of a compact token that was not parsed.
+    static func values(ofUnparsed bytes: [UInt8], refusedFor error: EntitlementError) -> CheckedValues {
+        switch error {
+        case .tokenMalformed(let fault): return CheckedValues(expected: fault.expected)
+        case .algorithmNotServed:
+            let served = SigningAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            return CheckedValues(
+                found: Token.algorithmName(in: bytes).map { "alg \(ExplainedText.shown($0))" } ?? "no alg",
+                expected: "one of \(served): the one that is configured for the key")
+        default: return CheckedValues()  // Parsing throws only the two cases above.
         }
     }
 
-    /// A claim with its value, as far as that can be no secret and tells of no person.
-    private func claim(_ path: String, of token: Token) throws(EntitlementError) -> String {
-        let payload = try TokenPayload.read(token)
-        if let node = payload.node(at: path) { return "\(path): \(node.outline(at: path))" }
+    /// The signature or the claim for which a token is refused, and what it should be. `show` writes the claim's value.
+    /// Empty for a refusal because of something else.
+    func values(
+        of token: Token, refusedFor error: EntitlementError, showing show: (JSONNode, String) -> String
+    ) -> CheckedValues {
+        switch error {
+        case .signatureInvalid: return signatureValues(of: token)
+        case .claimInvalid(let path):
+            return CheckedValues(found: claim(path, of: token, show), expected: ClaimForm.expected(at: path))
+        case .claimUnsupported(let path):
+            guard let stranger = stranger(in: token), let name = stranger.path else {
+                return CheckedValues(
+                    found: claim(path, of: token, show), expected: "only claims that this server enforces")
+            }
+            return CheckedValues(found: claim(name, of: token, show), expected: stranger.expected)
+        default: return CheckedValues()  // Their values come from elsewhere.
+        }
+    }
+
+    private func signatureValues(of token: Token) -> CheckedValues {
+        let key = (try? issuerAndKey(of: token))?.1
+        let size = token.signature.count
+        return CheckedValues(
+            found: size == key?.signatureSize ?? size
+                ? "a signature that another key has made, or altered bytes" : "a signature of \(size) bytes",
+            expected: key.map {
+                "a signature of \($0.algorithm.rawValue), of \($0.signatureSize) bytes, by the key that is configured"
+            })
+    }
+
+    /// Reads the claims once more, to find the name of an unknown member, which the error keeps out.
+    private func stranger(in token: Token) -> ClaimObject.Stranger? {
+        guard let (issuer, key) = try? issuerAndKey(of: token) else { return nil }
+        let stranger = ClaimObject.Stranger()
+        guard let payload = try? TokenPayload.read(token, noting: stranger),
+            let times = try? TokenTimes(of: payload, in: issuer.dialect)
+        else { return nil }
+        _ = try? Claims(payload, Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: nil, times: times))
+        return stranger
+    }
+
+    private func claim(_ path: String, of token: Token, _ show: (JSONNode, String) -> String) -> String {
+        let name = ExplainedText.shown(path)
+        guard let payload = try? TokenPayload.read(token) else { return name }
+        if let node = payload.node(at: path) { return "\(name): \(show(node, path))" }
         let other = payload.misspelling(of: path).map { ", but there is \(ExplainedText.shown($0))" } ?? ""
-        return "\(path): absent\(other)"
+        return "\(name): absent\(other)"
+    }
+}
+
+extension TokenFault {
+    /// What was expected in place of the fault; nil for a sealed token.
+    fileprivate var expected: String? {
+        switch self {
+        case .tooLarge: "at most \(Token.sizeMaximum) bytes"
+        case .notThreeParts, .notBase64URL:
+            "three parts of base64url with dots between them, and nothing before or after them"
+        case .fieldsMalformed: nil
+        case .notJSON, .notAnObject: "a header and a payload that are JSON objects, without repeated names"
+        case .headerInvalid("typ"): "the typ JWT or at+jwt, or no typ"
+        case .headerInvalid("kid"): "a kid that is a text of at most \(VerificationKey.idSizeMaximum) bytes"
+        case .headerInvalid(let name): "a text in \(name)"
+        case .headerForbidden(let name): "a header without \(name)"
+        case .signatureInDER: "r and s as 64 bytes"
+        }
+    }
+}
+
+extension ClaimObject.Stranger {
+    /// The members that are known at the place, and the one that was probably meant.
+    fileprivate var expected: String {
+        let name = path.flatMap { $0.split(separator: ".").last }.map { String($0) } ?? ""
+        let meant = NearestName.of(name, among: vocabulary).map { ", probably \($0)" } ?? ""
+        return "a member that is known\(meant): \(vocabulary.joined(separator: ", "))"
     }
 }
 

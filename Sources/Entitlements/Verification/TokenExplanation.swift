@@ -32,8 +32,10 @@ struct TokenExplanationBuilder {
     private(set) var checks: [CheckResult] = []
     /// The values that the checks examine and expect, as far as they are known before the checks run.
     var values: [TokenExplanation.Check: CheckedValues] = [:]
-    /// Returns the claim at a path as text, for a token that is refused because of that claim.
-    var claim: (String) -> String? = { _ in nil }
+    /// Returns the values of a check that has failed for an error, if they are not in `values`.
+    var valuesOfRefusal: (EntitlementError) -> CheckedValues = { error in
+        CheckedValues(found: error.claimName.map { "\($0): absent" })
+    }
 
     /// Runs a check and notes its result. Returns the value of the check; nil if the check failed.
     mutating func step<Value>(
@@ -44,15 +46,9 @@ struct TokenExplanationBuilder {
             checks.append(CheckResult(check.rawValue, .passed, values[check] ?? CheckedValues()))
             return value
         } catch {
-            checks.append(CheckResult(check.rawValue, .failed(error), shown(check, error)))
+            checks.append(CheckResult(check.rawValue, .failed(error), values[check] ?? valuesOfRefusal(error)))
             return nil
         }
-    }
-
-    private func shown(_ check: TokenExplanation.Check, _ error: EntitlementError) -> CheckedValues {
-        if let values = values[check] { return values }
-        guard let name = error.claimName else { return CheckedValues() }
-        return CheckedValues(found: "\(name): \(claim(name) ?? "absent")")
     }
 
     /// Returns the explanation. Checks that were not run are shown as not reached.

@@ -5,13 +5,10 @@ enum TokenPayload {
     private static let limits = JSONLimits(sizeMaximum: Token.sizeMaximum, depthMaximum: 16)
 
     /// Reads the claims of a token whose signature was verified. Throws `tokenMalformed`.
-    static func read(_ token: Token) throws(EntitlementError) -> ClaimObject {
-        ClaimObject(try StrictJSON.object(token.payload, limits: limits))
-    }
-
-    /// The same, of which a refusal names members that are not known: for the operator's eyes.
-    static func readNamingStrangers(_ token: Token) throws(EntitlementError) -> ClaimObject {
-        ClaimObject(try StrictJSON.object(token.payload, limits: limits), namesStrangers: true)
+    static func read(
+        _ token: Token, noting stranger: ClaimObject.Stranger? = nil
+    ) throws(EntitlementError) -> ClaimObject {
+        ClaimObject(try StrictJSON.object(token.payload, limits: limits), noting: stranger)
     }
 
     /// Returns the member `com_key_id` of a payload that is not verified. It must be used only to find a key.

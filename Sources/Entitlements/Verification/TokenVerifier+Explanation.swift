@@ -6,11 +6,14 @@ extension TokenVerifier {
 
     private func explainCompact(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
         var builder = TokenExplanationBuilder()
+        builder.valuesOfRefusal = { Self.values(ofUnparsed: bytes, refusedFor: $0) }
         guard let token = builder.step(.form, { () throws(EntitlementError) in try Token(parsing: bytes) }) else {
             return builder.finish()
         }
         builder.values = values(of: token, now: now)
-        if let claims = try? TokenPayload.read(token) { builder.claim = { claims.shown($0) } }
+        builder.valuesOfRefusal = { [self] error in
+            values(of: token, refusedFor: error) { node, _ in ExplainedText.shown(node) }
+        }
         if let key = sessionKey(of: token) { return explainSession(token, key, now: now, &builder) }
         guard
             let (issuer, key) = builder.step(.key, { () throws(EntitlementError) in try issuerAndKey(of: token) })

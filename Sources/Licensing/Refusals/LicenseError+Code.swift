@@ -52,7 +52,7 @@ extension EntitlementError {
         switch self {
         case .tokenMalformed: .tokenMalformed
         case .tokenAmbiguous: .tokenAmbiguous
-        case .algorithmNotPinned: .tokenAlgorithm
+        case .algorithmNotServed, .algorithmNotPinned: .tokenAlgorithm
         case .keyUnknown: .keyIDUnknown
         case .keysUnavailable: .entitlementUnavailable
         case .keyRevoked, .keyRetired: .keyIDRevoked

@@ -57,6 +57,9 @@ struct BackupCreation {
         }
         guard let made, let ledger = made.ledger else { preconditionFailure("a folder that was made has a manifest") }
         let size = made.files.reduce(0) { $0 + $1.size }
+        if let recipients, let (first, second) = SealedMessage.repetition(in: recipients) {
+            context.note("warning: certificate \(second) of --recipient is the same as certificate \(first)")
+        }
         if asJSON {
             return try context.printObject { writer in
                 writer.member("backup", output)

@@ -2,6 +2,7 @@ import ByteCoding
 import CommandLineKit
 import Foundation
 import KeyCrypto
+import ServiceConfiguration
 
 /// The folder of a backup: its manifest and its parts, each a file of mode 0600.
 ///
@@ -55,8 +56,10 @@ struct BackupFolder {
 
     /// The folder that something lies in.
     static func parent(of path: String) -> String {
-        let parent = (path as NSString).deletingLastPathComponent
-        return parent.isEmpty ? "." : parent
+        // `NSString.deletingLastPathComponent` traps on a name of one letter.
+        var name = path
+        while name.count > 1, name.hasSuffix("/") { name.removeLast() }
+        return FilePath.directory(of: name)
     }
 
     /// Whether there is anything of this name, of whatever kind.

@@ -70,8 +70,10 @@ struct SealedFiles {
             return try SealedMessage.seal(SecretBytes(copying: text), for: certificates)
         } catch .notACertificate {
             throw .failed("--recipient takes a file of certificates in PEM or DER, at most 16")
+        } catch .notAKey(let reason) {
+            throw .failed("--recipient: \(reason)")
         } catch {
-            throw .failed("cannot seal for the recipient; its certificate has an RSA or an EC key")
+            throw .failed("cannot seal for the recipient: \(error)")
         }
     }
 

@@ -63,6 +63,7 @@ extension Problem {
         case .tokenMalformed(.headerInvalid("typ")):
             detail = "The header typ of the token names another use, or is no text"
             hint = "Send an access token, with the typ JWT or at+jwt."
+        case .algorithmNotServed: detail = "The token names no algorithm that this server verifies"
         case .tokenMalformed, .tokenAmbiguous, .algorithmNotPinned, .keyUnknown, .keyRevoked, .keyRetired,
             .signatureInvalid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .contentNotCovered, .rightNotStarted,
             .rightEnded, .tokenRevoked, .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled,

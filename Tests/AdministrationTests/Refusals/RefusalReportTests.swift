@@ -52,6 +52,10 @@ import Testing
             (.denied(.otherDevice), "used it first"), (.entitlement(.deviceMismatch), "another device"),
             (.entitlement(.contentRevoked), "revocations lift"), (.entitlement(.contentNotCovered), "keys list"),
             (.denied(.deviceLimit(limit: 2)), "devices remove"),
+            (.entitlement(.algorithmNotPinned), "configured for this key"),
+            (.entitlement(.algorithmNotServed), "never accepted"),
+            (.entitlement(.tokenMalformed(.headerInvalid("typ"))), "in the header of its tokens"),
+            (.entitlement(.tokenMalformed(.notThreeParts)), "in its compact form"),
             (.denied(.deviceLimit(limit: 0)), "may add a device"), (.entitlement(.rightEnded), "a token whose right"),
         ] as [(LicenseError, String)])
     func tellsTheCausesOfOneCodeApart(error: LicenseError, words: String) {

@@ -103,6 +103,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.tokenOfAnotherServer), 401, "token_issuer"),
         RefusalSample(.entitlement(.sessionOfAnotherServer), 401, "token_issuer"),
         RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
+        RefusalSample(.entitlement(.algorithmNotServed), 401, "token_alg"),
         RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
         RefusalSample(.entitlement(.keysUnavailable), 503, "entitlement_unavailable", retryAfterSeconds: 2),
         RefusalSample(.entitlement(.tokenAmbiguous), 400, "token_ambiguous"),
@@ -251,11 +252,12 @@ extension LicenseTermsError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 36
+    fileprivate static let caseCount = 37
 
     fileprivate var caseNumber: Int {
         switch self {
         case .tokenMalformed: 0
+        case .algorithmNotServed: 36
         case .algorithmNotPinned: 1
         case .keyUnknown: 2
         case .signatureInvalid: 3
