@@ -377,7 +377,7 @@ MISTAKES = [
     Mistake("two listeners with one address", edited("127.0.0.1:8080", "127.0.0.1:9080"),
             ("line", "listeners.admin[0].address", "the same address as listeners.public[0]", "a port or a path")),
     Mistake("every key of an issuer revoked", edited('algorithm: "ES256"', 'algorithm: "ES256", state: "revoked"'),
-            ("entitlement.issuers[0]", "no key of the issuer", "is in use", "add the issuer's new key", "good")),
+            ("no key of the issuer latchkey-development is in use", "add the issuer's new key", "good")),
     Mistake("plain HTTP on every address", edited("127.0.0.1:8080", "0.0.0.0:8080"),
             ("0.0.0.0:8080", "plain HTTP", "allowPlaintext")),
     # Starting.

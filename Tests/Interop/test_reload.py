@@ -1507,8 +1507,7 @@ FILES = (
 )
 # The database has proofs of these secrets, so a restart would refuse another one.
 PROVED = (
-    "keys.keyEncryptionKey", "keys.keyEncryptionKeyVersion", "keys.masterSecret", "ledger.key", "ledger.keyVersion",
-    "ledger.pseudonymKey",
+    "keys.keyEncryptionKey", "keys.keyEncryptionKeyVersion", "keys.masterSecret", "ledger.key", "ledger.pseudonymKey",
 )
 
 
