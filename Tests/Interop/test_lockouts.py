@@ -11,18 +11,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 import http1_wire
 from admin_client import AdminClient
+from admin_events import reading_events
 from own_daemon import OwnDaemon, running_daemon
-from test_admin_roles import Lab, running_lab, write_secret
+from test_admin_roles import ROLES, Lab, running_lab, write_secret
 
 # The admin listener has 64 places, of which one address may have half.
 SHARE = 32
+STREAMS_OF_A_TOKEN = 4
 PARTIAL_HEAD = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
 CLOSED_FOR_ADDRESS = 'latchkey_http_connections_refused_total{reason="address_idle"}'
 WRONG_PER_SECOND = 200
@@ -82,6 +84,15 @@ def test_idle_connections_do_not_lock_out_their_address(lab: Lab) -> None:
     (line,) = [line for line in lab.daemon.log.read_text().splitlines() if '"reason":"address_idle"' in line]
     entry = json.loads(line)
     assert (entry["level"], entry["listener"], entry["client"]) == ("warning", "admin", "127.0.0.0/24")
+
+
+def test_streams_of_events_of_one_token_leave_places_for_others(lab: Lab) -> None:
+    url = "http://{}:{}".format(*lab.daemon.admin)
+    with ExitStack() as stack:
+        for role in ROLES:
+            for number in range(STREAMS_OF_A_TOKEN + 1):
+                events = stack.enter_context(reading_events(url, lab.tokens[role]))
+                assert events.answer.status == (200 if number < STREAMS_OF_A_TOKEN else 429), role
 
 
 def test_streams_and_kept_connections_of_one_token_do_not_lock_out_others(lab: Lab) -> None:
