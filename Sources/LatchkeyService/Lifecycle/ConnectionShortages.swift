@@ -33,7 +33,7 @@ final class ConnectionShortages: Sendable {
         }
 
         var largest: (client: Client, count: Int)? {
-            clients.max { $0.value < $1.value }.map { ($0.key, $0.value) }
+            clients.max { $0.value < $1.value }.map { (client: $0.key, count: $0.value) }
         }
 
         /// Counts a connection. If there is no room for another client, each client loses one (Misra and Gries).
@@ -82,7 +82,7 @@ final class ConnectionShortages: Sendable {
             state.reasons[reason] = Untold(until: now + Self.pause)
             return true
         }
-        if isFirst { write(reason, count: 1, (client, 1)) }
+        if isFirst { write(reason, count: 1, (client: client, count: 1)) }
     }
 
     /// Writes the line of each reason whose minute is over. A minute without connections ends silently.
