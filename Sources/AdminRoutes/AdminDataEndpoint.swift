@@ -53,10 +53,12 @@ package final class AdminDataEndpoint: Sendable {
 
     /// Answers a request by GET or HEAD.
     ///
-    /// - Parameter mayRead: Whether the sender is still an operator who may read this. A stream of events calls it
-    ///   again and again.
+    /// - Parameters:
+    ///   - actor: The name of the sender's credential.
+    ///   - mayRead: Whether the sender is still an operator who may read this. A stream of events calls it again and
+    ///     again.
     package func answer(
-        _ request: HTTPRequest, at data: AdminData, names: AccountNames, id: RequestID,
+        _ request: HTTPRequest, at data: AdminData, by actor: String, names: AccountNames, id: RequestID,
         whileAllowed mayRead: @escaping @Sendable () -> Bool
     ) -> HTTPAnswer {
         do throws(AdminDataFault) {
@@ -65,7 +67,7 @@ package final class AdminDataEndpoint: Sendable {
                 _ = try query(request, [])
                 return .now(.json(id, expectedSize: 1024, parts.status.report().write))
             case .history: return .now(try history(request, id))
-            case .events: return try events(request, id, mayRead)
+            case .events: return try events(request, by: actor, id, mayRead)
             case .refusals: return .now(try recentRefusals(request, id))
             case .ledger: return try ledger(request, names, id)
             case .contents: return try contents(request, id)
@@ -92,12 +94,13 @@ package final class AdminDataEndpoint: Sendable {
     }
 
     private func events(
-        _ request: HTTPRequest, _ id: RequestID, _ mayRead: @escaping @Sendable () -> Bool
+        _ request: HTTPRequest, by actor: String, _ id: RequestID, _ mayRead: @escaping @Sendable () -> Bool
     ) throws(AdminDataFault) -> HTTPAnswer {
         _ = try query(request, [])
+        guard parts.events.hasRoom(for: actor) else { throw .tooManyOwnReaders }
         guard parts.events.hasRoom else { throw .tooManyReaders }
         return .stream(HTTPResponse(status: .ok, fields: .answer("text/event-stream", id))) { [events = parts.events] in
-            events.begin($0, whileAllowed: mayRead)
+            events.begin($0, for: actor, whileAllowed: mayRead)
         }
     }
 
@@ -225,6 +228,7 @@ private enum AdminDataFault: Error {
     case query(AdminQueryFault)
     case filter(LedgerFilterFault)
     case tooManyReaders
+    case tooManyOwnReaders
     case ledgerBusy
     case ledgerUnreadable
     case noSuchContent
@@ -236,6 +240,9 @@ private enum AdminDataFault: Error {
         case .query(let fault): fault.description
         case .filter(let fault): fault.description
         case .tooManyReaders: "\(EventStreams.readerCountMaximum) readers of events are served already"
+        case .tooManyOwnReaders:
+            "This credential has \(EventStreams.readersPerActorMaximum) open streams of events, and may have no more: "
+                + "close a tab of the page, or another reader"
         case .ledgerBusy: "too many pages of the ledger are being read"
         case .ledgerUnreadable: "the ledger cannot be read"
         case .noSuchContent: "no content of this id has a key"
@@ -250,6 +257,10 @@ private enum AdminDataFault: Error {
             problem.detail = cause
             return problem
         case .tooManyReaders: return Problem(.overloaded, retryAfterSeconds: 10)
+        case .tooManyOwnReaders:
+            var problem = Problem(.rateLimited, retryAfterSeconds: 10)
+            problem.detail = cause
+            return problem
         case .ledgerBusy, .ledgerUnreadable:
             var problem = Problem(.storageUnavailable, retryAfterSeconds: 2)
             problem.detail = cause

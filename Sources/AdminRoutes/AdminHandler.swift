@@ -165,7 +165,7 @@ package struct AdminHandler: HTTPHandler {
                 request, about: kind, by: admitted.actor, names: rules.names, id: id)
         case .data(let wanted):
             guard let data, let sender = admitted.sender else { throw AdminRefusal(.notFound) }
-            return data.answer(request, at: wanted, names: rules.names, id: id) { [self] in
+            return data.answer(request, at: wanted, by: admitted.actor, names: rules.names, id: id) { [self] in
                 gate.allows(sender, wanted.permission, under: credentials(self.rules()))
             }
         }

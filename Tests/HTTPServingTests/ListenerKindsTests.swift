@@ -167,6 +167,17 @@ import Testing
         #expect(stranger.receiveAll().contains("127.0.0.2:"))
     }
 
+    /// A connection of a trusted proxy carries many clients. Each request names another one.
+    @Test func countsConnectionsWithXForwardedForUnderNoAddress() throws {
+        let server = try TestServer(trustedProxies: proxy) { $0.connectionsPerAddressMaximum = 1 }
+        let clients = try (0..<3).map { _ in try server.connect() }
+        for client in clients + clients {
+            client.send(get("/peer", "X-Forwarded-For: 192.0.2.1\r\n"))
+            #expect(client.receive(until: ":0") == response("200 OK", "192.0.2.1:0"))
+        }
+        #expect(server.observer.refusedConnections.all.isEmpty)
+    }
+
     // MARK: Unix sockets
 
     @Test(arguments: [1, 2])

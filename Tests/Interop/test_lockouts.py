@@ -11,19 +11,25 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 import http1_wire
 from admin_client import AdminClient
+from admin_events import reading_events
 from own_daemon import OwnDaemon, running_daemon
-from test_admin_roles import Lab, running_lab, write_secret
+from test_admin_roles import ROLES, Lab, running_lab, write_secret
 
 # The admin listener has 64 places, of which one address may have half.
 SHARE = 32
+STREAMS_OF_A_TOKEN = 4
 PARTIAL_HEAD = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
+PARTIAL_BODY = (
+    b"POST /v1/explain HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+)
 CLOSED_FOR_ADDRESS = 'latchkey_http_connections_refused_total{reason="address_idle"}'
 WRONG_PER_SECOND = 200
 GUESS_SECONDS = 4
@@ -84,6 +90,15 @@ def test_idle_connections_do_not_lock_out_their_address(lab: Lab) -> None:
     assert (entry["level"], entry["listener"], entry["client"]) == ("warning", "admin", "127.0.0.0/24")
 
 
+def test_streams_of_events_of_one_token_leave_places_for_others(lab: Lab) -> None:
+    url = "http://{}:{}".format(*lab.daemon.admin)
+    with ExitStack() as stack:
+        for role in ROLES:
+            for number in range(STREAMS_OF_A_TOKEN + 1):
+                events = stack.enter_context(reading_events(url, lab.tokens[role]))
+                assert events.answer.status == (200 if number < STREAMS_OF_A_TOKEN else 429), role
+
+
 def test_streams_and_kept_connections_of_one_token_do_not_lock_out_others(lab: Lab) -> None:
     support = lab.tokens["support"]
     kept = request("/v1/whoami", support, closes=False)
@@ -97,6 +112,20 @@ def test_streams_and_kept_connections_of_one_token_do_not_lock_out_others(lab: L
         assert idle[-1].recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
+def test_unfinished_heads_do_not_push_out_connections_that_are_used(lab: Lab) -> None:
+    await_places(lab.daemon)
+    kept = request("/v1/whoami", lab.tokens["support"], closes=False)
+    with (
+        holding(lab.daemon.admin, SHARE // 2, kept) as used,
+        holding(lab.daemon.admin, 4 * SHARE, PARTIAL_HEAD) as unfinished,
+    ):
+        assert_good_clients_are_served(lab)
+        assert is_ended(unfinished[0])
+        for connection in used:
+            connection.sendall(kept)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
 def await_places(daemon: OwnDaemon) -> None:
     """Waits until the connections of earlier tests are gone."""
     deadline = time.monotonic() + 60
@@ -107,17 +136,17 @@ def await_places(daemon: OwnDaemon) -> None:
 
 @pytest.mark.parametrize("addresses", [1, 2], ids=["address", "listener"])
 def test_health_has_a_place_beside_busy_connections(addresses: int, lab: Lab) -> None:
-    """Half a head keeps a connection busy for five seconds, and a busy connection gives no place away."""
+    """Half a body keeps a connection busy for some seconds, and a busy connection gives no place away."""
     await_places(lab.daemon)
     support = lab.tokens["support"]
     held: dict[int, socket.socket] = {}
     deadline = time.monotonic() + 60
     try:
         while True:
-            # A connection gives its place away until the daemon has read its half head, so the attacker tries again.
+            # A connection gives its place away until the daemon has read its head, so the attacker tries again.
             for number in range(addresses * (SHARE + 4)):
                 if number not in held or select.select([held[number]], [], [], 0)[0]:
-                    held[number] = busy_connection(f"127.0.0.{1 + number % addresses}", lab.daemon.admin)
+                    held[number] = busy_connection(f"127.0.0.{1 + number % addresses}", lab)
             assert statuses(lab.daemon.admin, *(request("/livez"), request("/readyz")) * 4) == [200] * 8
             # These places are for nothing else, and the answer says what to do.
             (other,) = http1_wire.exchange(lab.daemon.admin, request("/v1/whoami", support)).responses
@@ -129,20 +158,24 @@ def test_health_has_a_place_beside_busy_connections(addresses: int, lab: Lab) ->
             connection.close()
 
 
-def busy_connection(source: str, address: tuple[str, int]) -> socket.socket:
+def partial_body(lab: Lab) -> bytes:
+    return PARTIAL_BODY % lab.tokens["support"].encode()
+
+
+def busy_connection(source: str, lab: Lab) -> socket.socket:
     connection = socket.socket()
     connection.bind((source, 0))
     connection.settimeout(5)
     with suppress(OSError):
-        connection.connect(address)
-        connection.sendall(PARTIAL_HEAD)
+        connection.connect(lab.daemon.admin)
+        connection.sendall(partial_body(lab))
     return connection
 
 
 def test_the_kept_places_give_way_to_newer_connections(lab: Lab) -> None:
     """An attacker who holds the kept places too must not lock out health checks."""
     await_places(lab.daemon)
-    with holding(lab.daemon.admin, SHARE + 40, PARTIAL_HEAD):
+    with holding(lab.daemon.admin, SHARE, partial_body(lab)), holding(lab.daemon.admin, 40, PARTIAL_HEAD):
         assert statuses(lab.daemon.admin, request("/livez"), request("/readyz")) == [200, 200]
 
 

@@ -31,8 +31,10 @@ import Testing
         return (fixture, try #require(made))
     }
 
-    private func refuse(_ fixture: LicensingFixture, times count: Int = 1) async throws {
-        let token = try fixture.token([Right(.content("movie-2"))], subject: "viewer-1", tokenID: "t-1")
+    private func refuse(
+        _ fixture: LicensingFixture, subject: String? = "viewer-1", times count: Int = 1
+    ) async throws {
+        let token = try fixture.token([Right(.content("movie-2"))], subject: subject, tokenID: "t-1")
         for _ in 0..<count {
             let result = await fixture.issue(try fixture.deviceRequest(.v1).message, token: token)
             #expect(result.failure == .entitlement(.contentNotCovered))
@@ -141,6 +143,28 @@ import Testing
         let later = try await ledger.entries(atLeast: 4).dropFirst(2)
         #expect(later.map(\.kind) == [.refusalsOmitted, .licenseRefused])
         #expect(later.first?.detail == "5" && recorder.omittedCount == 5)
+    }
+
+    /// A viewer that is refused without end leaves rows for others.
+    @Test func aViewerCannotUseUpTheRows() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 10)
+        try await refuse(fixture, subject: "noisy", times: 25)
+        #expect(recorder.omittedCount == 20)
+        try await refuse(fixture)
+        let entries = try await ledger.entries(atLeast: 7)
+        let other = try MemoryChallengeStore.pseudonyms().subject(issuer: "portal", "viewer-1")
+        #expect(entries.map(\.kind).last == .licenseRefused && entries.last?.subject == other)
+        #expect(entries.dropLast().last?.detail == "20")
+        clock.advance(by: .seconds(1))
+        try await refuse(fixture, subject: "noisy", times: 2)
+        #expect(recorder.omittedCount == 21)
+    }
+
+    /// Tokens without a subject share the rate of all rows.
+    @Test func refusalsWithoutASubjectShareTheRows() async throws {
+        let (fixture, recorder) = try fixture(perSecond: 10)
+        try await refuse(fixture, subject: nil, times: 21)
+        #expect(recorder.omittedCount == 1)
     }
 
     @Test func writesNoneWhereNoneIsWanted() async throws {

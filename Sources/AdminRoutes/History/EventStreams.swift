@@ -10,10 +10,13 @@ package import Telemetry
 package final class EventStreams: Sendable {
     /// The most readers at a time.
     static let readerCountMaximum = 16
+    /// The most readers with the same credential at a time.
+    static let readersPerActorMaximum = 4
     /// How long a reader is served. It then connects again.
     package static let lifeMaximum: Duration = .seconds(3600)
 
     private struct Reader {
+        let actor: String
         let body: HTTPBodyStream
         let end: MonotonicTime
         let mayRead: @Sendable () -> Bool
@@ -40,12 +43,21 @@ package final class EventStreams: Sendable {
     /// Whether there is room for another reader.
     package var hasRoom: Bool { state.withLock { $0.readers.count < Self.readerCountMaximum } }
 
+    /// Whether the credential of this name may have another reader.
+    package func hasRoom(for actor: String) -> Bool {
+        state.withLock { state in state.readers.count { $0.actor == actor } < Self.readersPerActorMaximum }
+    }
+
     /// Begins to send events to a reader.
     ///
-    /// - Parameter mayRead: Whether the reader is still an operator with this permission. It is called before each
-    ///   event.
-    package func begin(_ body: HTTPBodyStream, whileAllowed mayRead: @escaping @Sendable () -> Bool) {
-        let reader = Reader(body: body, end: clock.monotonicTime + Self.lifeMaximum, mayRead: mayRead)
+    /// - Parameters:
+    ///   - actor: The name of the reader's credential.
+    ///   - mayRead: Whether the reader is still an operator with this permission. It is called before each event.
+    package func begin(
+        _ body: HTTPBodyStream, for actor: String, whileAllowed mayRead: @escaping @Sendable () -> Bool
+    ) {
+        let reader = Reader(
+            actor: actor, body: body, end: clock.monotonicTime + Self.lifeMaximum, mayRead: mayRead)
         let report = status.report()
         state.withLock { state in
             state.readers.append(reader)

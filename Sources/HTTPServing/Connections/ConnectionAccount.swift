@@ -12,11 +12,15 @@ struct ConnectionAccount {
     /// Whether the connection has a place that only health checks may take.
     private let hasHealthPlace: Bool
     private(set) var state = HTTPConnectionState.arriving
+    /// Whether a part of a request's head has arrived.
+    private var isInHead = false
     /// The memory that is charged to the budget.
     private var charged = HeldMemory(connection: HeldMemory.connectionSize)
     private var memoryRefusalCount = 0
     /// Whether a request was answered since the connection was last added to the idle ones.
     private var hasAnswered = false
+    /// Whether a request was answered since the connection began.
+    private var wasServed = false
 
     /// Begins the account of a connection that the listener has admitted under this address.
     init(of listener: ListenerState, countedAs address: IPAddress?, hasHealthPlace: Bool) {
@@ -33,11 +37,21 @@ struct ConnectionAccount {
 
     mutating func answered() {
         hasAnswered = true
+        wasServed = true
     }
 
+    /// Whether the connection may be closed to make room for another one: no whole request has arrived that was not
+    /// answered.
+    var givesWay: Bool { state.isEvictable || isInHead }
+
+    /// Whether the client has sent a whole request. If only a part of the next one has arrived, the earlier ones do not
+    /// count: otherwise an attacker would send one first.
+    var hasRequest: Bool { !givesWay || (wasServed && !isInHead) }
+
     /// Notes the present state. Returns whether the connection's place among the idle ones changes.
-    mutating func enter(_ new: HTTPConnectionState) -> Bool {
-        if new == state && !(hasAnswered && new == .idle) { return false }
+    mutating func enter(_ new: HTTPConnectionState, isInHead: Bool) -> Bool {
+        if new == state && isInHead == self.isInHead && !(hasAnswered && new == .idle) { return false }
+        self.isInHead = isInHead
         // A request that was answered immediately changes no count that the loops share.
         if new != state {
             listener.resources.connectionEnded(state)

@@ -81,6 +81,9 @@ protocol ConnectionDriver: AnyObject {
     /// The state of the connection, for eviction and for operators.
     var state: HTTPConnectionState { get }
 
+    /// Whether a part of a request's head has arrived. It is read after each event.
+    var isInHead: Bool { get }
+
     /// The memory that the driver holds for its client. Its part `connection` has only the driver's own addition. It is
     /// read after each event.
     var heldMemory: HeldMemory { get }
@@ -118,6 +121,7 @@ extension PreludeDriver {
     var isReading: Bool { false }
 
     var state: HTTPConnectionState { .arriving }
+    var isInHead: Bool { false }
     var heldMemory: HeldMemory { HeldMemory() }
     func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief { .none }
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}

@@ -30,10 +30,12 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var turns: AwaitedTurns = []
     private var deadline = ConnectionDeadline()
     var account: ConnectionAccount
-    /// The links in the lists of the idle connections of the loop and of the network.
+    /// The links in the lists of the connections of the loop and of the network that give way.
     var idleLinks = IdleConnections.Links()
     /// The connections of the same network; nil if the connection is not counted under an address.
     var network: NetworkConnections?
+    /// Whether the listener counts the connection among those of its network that are without a request.
+    var countsAsWithoutRequest = false
     /// Whether the connection has a place that is kept for health checks, and is served nothing else.
     private(set) var isForHealth = false
 
@@ -173,7 +175,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     func settle() {
         guard isOpen else { return }
         let state = isLingering ? .closing : driver.state
-        if account.enter(state) { services.noteIdleness(of: self, state.isEvictable) }
+        if account.enter(state, isInHead: !isLingering && driver.isInHead) {
+            services.noteIdleness(of: self, account.givesWay)
+        }
         charge()
     }
 

@@ -77,6 +77,19 @@ final class ListenerState: Sendable {
         return connections.withLock { $0.admit(network, atMost: maximum + loops.count - 1) }
     }
 
+    /// Whether at least a quarter of a network's connections, on all loops, are without a request.
+    ///
+    /// If fewer gave way first, new clients behind a NAT that has its maximum would push each other out during their
+    /// handshakes.
+    func hasManyWithoutRequest(_ network: IPAddress) -> Bool {
+        connections.withLock { $0.hasManyWithoutRequest(network) }
+    }
+
+    /// Counts a connection of a network that has joined or left those without a request.
+    func countWithoutRequest(_ network: IPAddress, by change: Int) {
+        connections.withLock { $0.countWithoutRequest(network, by: change) }
+    }
+
     /// The most connections of one client network, lowered to what the process can serve.
     private var networkMaximum: Int { resources.connectionsPerNetworkMaximum(limits.connectionsPerAddressMaximum) }
 
@@ -99,6 +112,8 @@ final class ListenerState: Sendable {
 struct ConnectionCount: Equatable {
     private(set) var total = 0
     private var byNetwork: [IPAddress: Int] = [:]
+    /// How many of these are without a request.
+    private var withoutRequest: [IPAddress: Int] = [:]
 
     func count(of network: IPAddress) -> Int { byNetwork[network] ?? 0 }
 
@@ -113,6 +128,15 @@ struct ConnectionCount: Equatable {
         guard count < maximum else { return false }
         byNetwork[network] = count + 1
         return true
+    }
+
+    func hasManyWithoutRequest(_ network: IPAddress) -> Bool {
+        4 * (withoutRequest[network] ?? 0) >= count(of: network)
+    }
+
+    mutating func countWithoutRequest(_ network: IPAddress, by change: Int) {
+        let count = (withoutRequest[network] ?? 0) + change
+        withoutRequest[network] = count > 0 ? count : nil
     }
 
     mutating func release() {

@@ -50,9 +50,12 @@ final class LoopServices {
 
     /// Closes the connection of a network that has been idle for the longest time. Returns false if none is idle.
     ///
-    /// A connection that has not begun is not closed: its client may have sent a request.
+    /// If many connections of the network are without a request, only one of these is closed. A connection that has not
+    /// begun is not closed: its client may have sent a request.
     func evictLongestIdle(of network: IPAddress, at listener: ListenerState) -> Bool {
-        guard let connection = networks[.init(listener, network)]?.idle.first else { return false }
+        guard let connections = networks[.init(listener, network)] else { return false }
+        let candidates = listener.hasManyWithoutRequest(network) ? connections.withoutRequest : connections.idle
+        guard let connection = candidates.first else { return false }
         connection.refuse(.evictedForAddress)
         return true
     }
@@ -66,7 +69,11 @@ final class LoopServices {
         networks[key] = connections
         connections.count += 1
         connection.network = connections
-        if connection.isOpen { connections.idle.append(connection) }
+        if connection.isOpen {
+            connections.update(connection, isIdle: true)
+        } else {
+            connections.count(connection, hasRequest: false)
+        }
     }
 
     /// Whether there is room for one more connection that is only for health checks.
@@ -93,7 +100,7 @@ final class LoopServices {
     /// in them already.
     func noteIdleness(of connection: HTTPConnection, _ isIdle: Bool) {
         idleConnections.update(connection, isIdle: isIdle && !connection.isForHealth)
-        connection.network?.idle.update(connection, isIdle: isIdle)
+        connection.network?.update(connection, isIdle: isIdle)
     }
 
     /// Removes a connection that closes.
@@ -101,7 +108,7 @@ final class LoopServices {
         idleConnections.remove(connection)
         if connection.isForHealth { healthConnections.removeAll { $0 === connection } }
         guard let network = connection.network else { return }
-        network.idle.remove(connection)
+        network.update(connection, isIdle: false)
         network.count -= 1
         if network.count == 0 { networks[network.key] = nil }
         connection.network = nil
@@ -215,7 +222,7 @@ final class LostConnections: LoopChannel {
 final class NetworkConnections {
     struct Key: Hashable {
         private let listener: ObjectIdentifier
-        private let network: IPAddress
+        let network: IPAddress
 
         init(_ listener: ListenerState, _ network: IPAddress) {
             self.listener = ObjectIdentifier(listener)
@@ -225,23 +232,43 @@ final class NetworkConnections {
 
     let key: Key
     var count = 0
-    var idle = IdleConnections(.ofNetwork)
+    private(set) var idle = IdleConnections(.ofNetwork)
+    /// Those of the idle ones that are without a request.
+    private(set) var withoutRequest = IdleConnections(.withoutRequest)
 
     init(_ key: Key) {
         self.key = key
     }
+
+    /// Notes whether a connection may be closed to make room. If so, it goes to the end of its lists.
+    func update(_ connection: HTTPConnection, isIdle: Bool) {
+        idle.update(connection, isIdle: isIdle)
+        let hasRequest = !isIdle || connection.account.hasRequest
+        withoutRequest.update(connection, isIdle: !hasRequest)
+        count(connection, hasRequest: hasRequest)
+    }
+
+    /// Counts a connection among those without a request, or no longer. One that has not begun counts, but is in no
+    /// list.
+    func count(_ connection: HTTPConnection, hasRequest: Bool) {
+        guard hasRequest == connection.countsAsWithoutRequest else { return }
+        connection.countsAsWithoutRequest = !hasRequest
+        connection.listener.countWithoutRequest(key.network, by: hasRequest ? -1 : 1)
+    }
 }
 
 /// The connections of one loop, or of one network on it, that may be closed to make room, because no request is under
-/// way. The longest idle one comes first. Closing connections are in the list too.
+/// way or only a part of its head has arrived. The longest idle one comes first. Closing connections are in the list
+/// too.
 ///
 /// It is a doubly linked list through the connections themselves, so that the cost of a change does not depend on their
 /// number. A connection leaves the list before it closes.
 struct IdleConnections {
-    /// The two lists in which a connection may be.
+    /// The lists in which a connection may be.
     enum Kind {
         case ofLoop
         case ofNetwork
+        case withoutRequest
     }
 
     private let kind: Kind
@@ -284,14 +311,27 @@ struct IdleConnections {
         var isListed = false
     }
 
-    /// The neighbours of a connection in both lists.
+    /// The neighbours of a connection in all lists.
     struct Links {
         var ofLoop = Link()
         var ofNetwork = Link()
+        var withoutRequest = Link()
 
         subscript(kind: Kind) -> Link {
-            get { kind == .ofLoop ? ofLoop : ofNetwork }
-            set { if kind == .ofLoop { ofLoop = newValue } else { ofNetwork = newValue } }
+            get {
+                switch kind {
+                case .ofLoop: ofLoop
+                case .ofNetwork: ofNetwork
+                case .withoutRequest: withoutRequest
+                }
+            }
+            set {
+                switch kind {
+                case .ofLoop: ofLoop = newValue
+                case .ofNetwork: ofNetwork = newValue
+                case .withoutRequest: withoutRequest = newValue
+                }
+            }
         }
     }
 }

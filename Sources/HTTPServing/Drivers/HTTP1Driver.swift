@@ -104,6 +104,8 @@ final class HTTP1Driver: ConnectionDriver {
 
     var state: HTTPConnectionState { machine.phase == .waiting && !machine.hasEarlyInput ? .idle : .busy }
 
+    var isInHead: Bool { machine.phase == .head }
+
     var heldMemory: HeldMemory { HeldMemory(heads: machine.headMemory, bodies: machine.bodyMemory) }
 
     func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief {

@@ -87,7 +87,7 @@ struct Assembly {
         // Before the servers: in its phase it comes after them.
         running.add(.connections) { health.beginEnd() }
         let packagers = try makePackagers(records)
-        metrics.http.shortages.log(to: logger) { [cell = book.cell] in cell.current.refusals.clientAddress }
+        logShortages(book.cell)
         let servers = makeServers(book.cell)
         let listeners = try ServingListeners(servers.public, admin: servers.admin, sockets: sockets, logger: logger)
         let certificates = { @Sendable [cell = book.cell] in
@@ -238,6 +238,12 @@ struct Assembly {
         let log = DegradationLog(source, logger: logger) { [status] parts in status.change { $0.degraded = parts } }
         addRoutine(every: DegradationLog.pause) { log.look() }
         return source
+    }
+
+    private mutating func logShortages(_ cell: LiveRulesCell) {
+        let shortages = metrics.http.shortages
+        shortages.log(to: logger) { cell.current.refusals.clientAddress }
+        addRoutine(every: ConnectionShortages.lookPause) { shortages.look() }
     }
 
     private mutating func watch(_ certificates: @escaping @Sendable () -> [ServedCertificate]) {

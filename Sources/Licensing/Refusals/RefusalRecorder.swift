@@ -10,6 +10,8 @@ package import Telemetry
 /// Records refusals of requests with good tokens: a row for each refusal, as often as a rate allows, and a row that
 /// counts the others.
 ///
+/// One viewer gets a tenth of the rate, so that a viewer that is refused again and again leaves rows for others.
+///
 /// A refusal before the token is verified has no row, because strangers could fill the disk with such rows. A refusal
 /// is answered without waiting for its row. A row that cannot be written does not change the answer.
 package final class RefusalRecorder: Sendable {
@@ -19,6 +21,7 @@ package final class RefusalRecorder: Sendable {
     /// The rate of rows; nil if no refusal gets a row.
     private let rate: Rate?
     private let rows: RateLimiter<Int>
+    private let viewers: RateLimiter<Pseudonym>
     private let hasRoom: @Sendable () -> Bool
     private let omitted = Atomic<UInt64>(0)
     private let omittedSinceLastRow = Atomic<UInt64>(0)
@@ -35,6 +38,7 @@ package final class RefusalRecorder: Sendable {
         self.loop = loop
         rate = perSecond > 0 ? Rate(perSecond: perSecond, burst: 2 * perSecond) : nil
         rows = RateLimiter(capacity: 32, clock: clock)
+        viewers = RateLimiter(capacity: 4096, clock: clock)
     }
 
     /// How many refusals of good tokens have no row.
@@ -50,7 +54,7 @@ package final class RefusalRecorder: Sendable {
     ) {
         // A store that fails takes no row either.
         if case .store = error { return omit(1) }
-        guard let rate, hasRoom(), rows.take(0, at: rate) == nil else { return omit(1) }
+        guard let rate, hasRoom(), takesShare(claims, of: rate), rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
         guard
             let entries = entries(for: error, claims, facts, asset: asset, omitted: before, now: now, request: request)
@@ -64,6 +68,17 @@ package final class RefusalRecorder: Sendable {
                 omit(before + 1)
             }
         }
+    }
+
+    /// Counts a refusal of the viewer, which is a subject of an issuer. Returns false if the viewer has used up its
+    /// share. Refusals without a subject are limited only by the rate of all rows.
+    private func takesShare(_ claims: Claims, of rate: Rate) -> Bool {
+        // If the pseudonym fails, it fails for the row too.
+        guard let subject = claims.subject,
+            let viewer = try? pseudonyms.subject(issuer: claims.issuer, subject)
+        else { return true }
+        let share = Rate(perSecond: max(1, rate.perSecond / 10), burst: max(2, rate.perSecond / 2))
+        return viewers.take(viewer, at: share) == nil
     }
 
     private func omit(_ count: UInt64) {

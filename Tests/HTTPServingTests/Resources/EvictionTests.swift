@@ -110,6 +110,89 @@ import Testing
         }
     }
 
+    /// A client that begins requests and does not finish them takes places from itself, and not from those who wait
+    /// between their requests.
+    @Test(arguments: [1, 4])
+    func unfinishedHeadsGiveWayFirst(loopCount: Int) throws {
+        let server = try TestServer(loopCount: loopCount) { $0.connectionsPerAddressMaximum = 16 }
+        let served = try (0..<4).map { _ in
+            let client = try server.connect()
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+            return client
+        }
+        let unfinished = try (0..<64).map { _ in
+            let client = try server.connect()
+            client.send("GET /now HTTP/1.1\r\n")
+            server.settle()
+            return client
+        }
+        // With one loop, every unfinished one beyond the maximum has closed the oldest of its kind.
+        if loopCount == 1 {
+            let closed = server.observer.refusedConnections.wait(for: 52)
+            #expect(closed == Array(repeating: .evictedForAddress, count: 52))
+            #expect(unfinished[0].receiveAll() == "")
+        }
+        for client in served {
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+        }
+        let new = try server.connect()
+        new.send(get("/now"))
+        #expect(new.receive(until: "now") == response("200 OK", "now"))
+        withExtendedLifetime(unfinished) {}
+    }
+
+    @Test func unfinishedHeadsLeaveOtherNetworksAPlace() throws {
+        let server = try TestServer { $0.connectionsMaximum = 2 }
+        let unfinished = try (0..<2).map { _ in
+            let client = try server.connect(from: 0x7f00_0002)
+            client.send("GET /now HTTP/1.1\r\n")
+            server.settle()
+            return client
+        }
+        let good = try server.connect()
+        good.send(get("/now"))
+        #expect(good.receive(until: "now") == response("200 OK", "now"))
+        #expect(server.observer.refusedConnections.wait(for: 1) == [.evicted])
+        #expect(unfinished[0].receiveAll() == "")
+    }
+
+    /// If few connections have no request yet, they do not push each other out.
+    @Test func newConnectionsHaveTimeForTheirRequest() throws {
+        let server = try TestServer { $0.connectionsPerAddressMaximum = 8 }
+        let served = try (0..<7).map { _ in
+            let client = try server.connect()
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+            return client
+        }
+        let slow = try server.connect()
+        slow.send("GET /now HTTP/1.1\r\n")
+        server.settle()
+        let new = try server.connect()
+        new.send(get("/now"))
+        #expect(new.receive(until: "now") == response("200 OK", "now"))
+        #expect(served[0].receiveAll() == "")
+        slow.send("Host: h\r\n\r\n")
+        #expect(slow.receive(until: "now") == response("200 OK", "now"))
+    }
+
+    /// A request whose head has come in two pieces is under way like any other.
+    @Test func aHeadInTwoPiecesKeepsItsPlace() throws {
+        let server = try TestServer { $0.connectionsPerAddressMaximum = 1 }
+        let busy = try server.connect()
+        busy.send("GET /later HTTP/1.1\r\n")
+        server.settle()
+        busy.send("Host: h\r\n\r\n")
+        server.handler.gate.waitForTasks(1)
+        let refused = try server.connect()
+        #expect(refused.receiveAll() == "")
+        #expect(server.observer.refusedConnections.all == [.tooManyConnectionsFromAddress])
+        server.handler.gate.open()
+        #expect(busy.receive(until: "later") == response("200 OK", "later"))
+    }
+
     /// The counts of an address must not drift, whatever closes its connections.
     @Test func forgetsAnAddressWithItsLastConnection() throws {
         let server = try TestServer { $0.connectionsPerAddressMaximum = 2 }

@@ -31,7 +31,7 @@ import Testing
                 return .now(HTTPResponse(status: .notFound))
             }
             let names = AccountNames(issuers: ["portal"])
-            return endpoint.answer(request, at: data, names: names, id: RequestID(1)) { true }
+            return endpoint.answer(request, at: data, by: "token:x", names: names, id: RequestID(1)) { true }
         }
 
         func refusal(
