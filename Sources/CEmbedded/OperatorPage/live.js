@@ -6,6 +6,8 @@ const HOUR = 3600;
 /** The daemon's own step. */
 export const STEP_SECONDS = 10;
 const SAMPLE_SECONDS = 2;
+/** Times of samples are cut to milliseconds, and those of steps are not. */
+const CLOCK_SLACK = 0.05;
 const WATCH_INTERVAL_MS = 1_000;
 /** Samples come every two seconds, and answers about the history every ten. */
 const SILENCE_MAX_MS = 15_000;
@@ -21,6 +23,27 @@ function mean(points) {
     values[name] = known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
   }
   return { at: points.at(-1).at, values };
+}
+
+/**
+ * Puts the steps of an answer of /v1/history into `points`, whose steps end at `knownEnd`. Returns the points and the end
+ * of the last step. The time of a step is its end, as that of a sample.
+ *
+ * The daemon computes its times anew for each answer, so they differ by microseconds. Steps are the same if they are
+ * less than half a step apart.
+ */
+export function withHistory(points, knownEnd, { stepSeconds, startsAt, count, series }) {
+  if (!count) return [points, knownEnd];
+  const steps = Array.from({ length: count }, (_, step) => ({
+    at: startsAt + (step + 1) * stepSeconds,
+    values: Object.fromEntries(series.map(({ name, values }) => [name, values[step] ?? null])),
+  }));
+  const [first, end] = [steps[0].at, steps.at(-1).at];
+  const older = points.filter(({ at }) => at <= knownEnd && at < first - stepSeconds / 2);
+  // The daemon ends a step with the first sample after its time, so that sample is a part of the step.
+  const covered = points.findIndex(({ at }) => at >= end - CLOCK_SLACK);
+  const newer = covered < 0 ? [] : points.slice(covered).filter(({ at }, index) => index > 0 && at > knownEnd);
+  return [[...older, ...steps, ...newer], end];
 }
 
 /**
@@ -149,21 +172,9 @@ class Live extends EventTarget {
     if (this.#isWanted) this.#ask();
   }
 
-  /** The exact steps replace the samples of the same time. */
-  #takeHistory({ stepSeconds, startsAt, count, series }) {
-    for (const { name, unit } of series) this.units.set(name, unit);
-    const steps = Array.from({ length: count }, (_, step) => ({
-      at: startsAt + step * stepSeconds,
-      values: Object.fromEntries(series.map(({ name, values }) => [name, values[step] ?? null])),
-    }));
-    const end = steps.at(-1)?.at ?? this.#historyEnd;
-    const [older, newer] = [
-      this.points.filter(({ at }) => at <= this.#historyEnd),
-      this.points.filter(({ at }) => at > end),
-    ];
-    const known = new Set(older.map(({ at }) => at));
-    this.points = [...older, ...steps.filter(({ at }) => !known.has(at)), ...newer];
-    this.#historyEnd = end;
+  #takeHistory(history) {
+    for (const { name, unit } of history.series) this.units.set(name, unit);
+    [this.points, this.#historyEnd] = withHistory(this.points, this.#historyEnd, history);
     this.#trim();
   }
 
