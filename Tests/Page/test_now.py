@@ -143,6 +143,41 @@ def test_samples_and_history_have_one_resolution(lab: Lab, desk: Desk) -> None:
     assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None}}]
 
 
+def test_a_step_of_the_history_is_kept_once(lab: Lab, desk: Desk) -> None:
+    """The daemon's times differ by microseconds between two answers, and samples end within a step."""
+    desk.log_in(lab.token("metrics")).go("now")
+    found = desk.evaluate("""import('/page/live.js').then(({ withHistory }) => {
+        const answer = (startsAt, values) =>
+            ({ stepSeconds: 10, startsAt, count: values.length, series: [{ name: "rate", unit: "count", values }] });
+        // Three steps, which end at 110, 120 and 130, and samples of the time after 120.
+        let [points, end] = withHistory([], 0, answer(100.000001, [1, 2]));
+        points = [...points, ...[122, 124, 126, 128, 131, 133].map((at) => ({ at, values: { rate: 9 } }))];
+        [points, end] = withHistory(points, end, answer(109.999998, [2, 3]));
+        // An answer without a new step changes nothing.
+        [points, end] = withHistory(points, end, answer(130.000003, []));
+        return [Math.round(end), points.map(({ at, values }) => [Math.round(at), values.rate])];
+    })""")
+    # The sample at 131 has ended the third step, so it is a part of it.
+    assert found == [130, [[110, 1], [120, 2], [130, 3], [133, 9]]]
+
+
+def test_an_open_page_counts_nothing_twice(lab: Lab, desk: Desk) -> None:
+    """The page reads the history every ten seconds. After some more steps each of them is there once."""
+    desk.log_in(lab.token("metrics")).go("now")
+    times = desk.evaluate("""import('/page/live.js').then(({ live }) => new Promise((resolve) => {
+        const ends = new Set();
+        const look = () => {
+            const times = live.steps.map(({ at }) => at);
+            if (times.length) ends.add(Math.round(times.at(-1) / 10));
+            if (ends.size >= 4) resolve(times);
+        };
+        live.addEventListener("points", look);
+        look();
+    }))""")
+    assert len(times) > 1
+    assert all(later - earlier > 7 for earlier, later in zip(times, times[1:], strict=False)), times
+
+
 def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -> None:
     with running_daemon(tmp_path, prepare=add_operators) as daemon, lab.browser.page() as page:
         desk = Desk(page, "http://{}:{}".format(*daemon.admin))

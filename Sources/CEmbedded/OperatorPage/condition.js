@@ -30,7 +30,8 @@ const ANONYMOUS = "refusals_anonymous";
  */
 export function recent(points, stepSeconds) {
   const end = points.at(-1)?.at ?? 0;
-  const within = points.filter(({ at }) => at > end - RECENT_SECONDS);
+  // The times of steps differ by microseconds: half a step decides.
+  const within = points.filter(({ at }) => at > end - RECENT_SECONDS + stepSeconds / 2);
   const length = ({ seconds = stepSeconds }) => seconds;
   const sum = (steps, name) => steps.reduce((sum, step) => sum + (step.values[name] ?? 0) * length(step), 0);
   const total = (name) => sum(within, name);

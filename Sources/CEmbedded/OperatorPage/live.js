@@ -40,9 +40,9 @@ export function withHistory(points, knownEnd, { stepSeconds, startsAt, count, se
   }));
   const [first, end] = [steps[0].at, steps.at(-1).at];
   const older = points.filter(({ at }) => at <= knownEnd && at < first - stepSeconds / 2);
-  // The daemon ends a step with the first sample after its time, so that sample is a part of the step.
-  const covered = points.findIndex(({ at }) => at >= end - CLOCK_SLACK);
-  const newer = covered < 0 ? [] : points.slice(covered).filter(({ at }, index) => index > 0 && at > knownEnd);
+  const newer = points.filter(({ at }) => at > knownEnd && at >= end - CLOCK_SLACK);
+  // The daemon ends a step with its first sample after the step's time, so that sample is a part of the step.
+  if (newer.length && newer[0].at < end + SAMPLE_SECONDS + CLOCK_SLACK) newer.shift();
   return [[...older, ...steps, ...newer], end];
 }
 
