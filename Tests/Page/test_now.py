@@ -93,13 +93,17 @@ CONDITIONS = [
     ({"licenses_v3": 100}, {"ready": False, "degraded": [{}, {}]}, "bad", "not ready: 2 parts do not work"),
     ({"refusals": 10}, {"ready": False, "stopping": True}, "warn", "The daemon is stopping."),
     # Strangers where no viewer was are no outage, and where viewers are they make no other share small.
-    ({"refusals": 10, "refusals_anonymous": 10}, {}, "warn", "This node serves. 3000 requests of the last 5 minutes had no"),
+    ({"refusals": 10, "refusals_anonymous": 10}, {}, "warn",
+     "3000 requests of the last 5 minutes were refused before a token was verified"),
     ({"licenses_v2": 1, "refusals": 1001, "refusals_unproven": 1000, "refusals_fault": 1}, {}, "bad",
      "50 % of the requests of the last 5 minutes failed at this server"),
     ({"licenses_v2": 7, "refusals": 1003, "refusals_anonymous": 1000, "refusals_key": 3}, {}, "warn",
      "30 % of the requests are refused, most for a missing key"),
     ({"refusals": 1001, "refusals_anonymous": 1000, "refusals_fault": 1}, {}, "bad",
      "No request got a licence in the last 5 minutes: 300300 were refused, most for a fault of the server"),
+    # A rate limit refuses good tokens.
+    ({"licenses_v2": 1, "refusals": 9, "refusals_overload": 9}, {}, "warn",
+     "90 % of the requests are refused, most for the load or a rate limit"),
     # A wrong token is an app's fault as often as a stranger's.
     ({"refusals": 1, "refusals_unproven": 1}, {}, "bad", "most for a token that is not known here"),
     ({"licenses_v2": 5, "refusals": 5, "refusals_unproven": 5}, {}, "warn", "50 % of the requests are refused"),
@@ -117,7 +121,7 @@ def test_viewers_who_all_come_without_a_token_are_no_strangers(lab: Lab, desk: D
         "import('/page/condition.js').then(({ condition, recent }) =>"
         f" condition({json.dumps(STATUS)}, recent({json.dumps(points)}, 10)))"
     )
-    assert found["tone"] == "bad" and "most for want of a token" in found["sentence"]
+    assert found["tone"] == "bad" and "most for want of a token or SPC to read" in found["sentence"]
 
 
 def test_the_state_follows_the_rules(lab: Lab, desk: Desk) -> None:
@@ -141,6 +145,32 @@ def test_samples_and_history_have_one_resolution(lab: Lab, desk: Desk) -> None:
         return live.steps;
     })""")
     assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None}}]
+
+
+def test_a_rate_limit_is_no_want_of_a_token(lab: Lab, tmp_path: Path) -> None:
+    def prepare(setup: Path) -> None:
+        add_operators(setup)
+        configuration = setup / "latchkey.json5"
+        text = configuration.read_text()
+        place = "perSubject: { perSecond: 100000 }"
+        assert text.count(place) == 1, text
+        configuration.write_text(text.replace(place, "perSubject: { perSecond: 1, burst: 2 }"))
+
+    with running_daemon(tmp_path, prepare=prepare) as daemon, lab.browser.page() as page:
+        deployment = deployment_of(daemon.url, daemon.setup)
+        client = LicenceClient(daemon.url)
+        codes = [client.licence(b"\x00" * 300, deployment.token).code for _ in range(60)]
+        client.close()
+        assert codes.count("rate_limited") > 20, codes
+        desk = Desk(page, "http://{}:{}".format(*daemon.admin))
+        desk.log_in((daemon.setup / "secrets" / "admin-operator").read_text().strip()).go("now")
+        desk.wait_for_text("most for the load or a rate limit", "#view .banner.bad")
+        assert desk.texts(".headline strong")[0] == "0 %"
+        assert "token was missing" not in desk.text("#view")
+        # The refusals behind it say the same.
+        desk.click("Open these refusals", "#view")
+        desk.wait("document.querySelector('table[aria-label^=\"Refusals by\"]')")
+        assert "rate_limited" in desk.texts("table[aria-label^='Refusals by'] a")
 
 
 def test_a_step_of_the_history_is_kept_once(lab: Lab, desk: Desk) -> None:
@@ -187,7 +217,7 @@ def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -
         for _ in range(40):
             assert client.licence(b"", "none").status in (400, 401)
         # Strangers are no outage.
-        desk.wait_for_text("requests of the last 5 minutes had no token")
+        desk.wait_for_text("were refused before a token was verified")
         assert desk.count("#view .banner.warn") == 1
         deployment = deployment_of(daemon.url, daemon.setup)
         header, claims = tokens.header_and_claims(deployment.token)

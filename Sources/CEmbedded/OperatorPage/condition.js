@@ -15,18 +15,18 @@ export const REASONS = {
   refusals_rights: "the right in their token",
   refusals_spc: "their SPC",
   refusals_key: "a missing key",
-  refusals_overload: "the load",
+  refusals_overload: "the load or a rate limit",
   refusals_fault: "a fault of the server",
   refusals_other: "another reason",
   refusals_unproven: "a token that is not known here",
-  refusals_anonymous: "want of a token",
+  refusals_anonymous: "want of a token or SPC to read",
 };
-/** What anyone can cause: a flood of it makes no other share small. */
+/** Refused before a token was verified. Anyone can cause it, so a flood of it makes no other share small. */
 const ANONYMOUS = "refusals_anonymous";
 
 /**
- * The licences and refusals of the last five minutes. `requests` are licences, and refusals of requests with a token;
- * `proven` are those with a good one. A point is a step of this length, if it has no other.
+ * The licences and refusals of the last five minutes. `requests` are all but those that were refused before a token was
+ * verified; `proven` are those with a good one. A point is a step of this length, if it has no other.
  */
 export function recent(points, stepSeconds) {
   const end = points.at(-1)?.at ?? 0;
@@ -93,7 +93,9 @@ export function condition({ ready, drained, stopping, degraded }, traffic) {
   if (anonymous >= REFUSALS_MINIMUM && anonymous > REFUSAL_SHARE * requests)
     return {
       tone: "warn",
-      sentence: `This node serves. ${Math.round(anonymous)} requests of the last 5 minutes had no token.`,
+      sentence:
+        `This node serves. ${Math.round(anonymous)} requests of the last 5 minutes were refused before a token was ` +
+        "verified: the token was missing or is none, or the body is no request.",
       series: ANONYMOUS,
     };
   return { tone: "good", sentence: "This node serves, and every part works." };

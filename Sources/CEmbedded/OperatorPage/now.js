@@ -135,7 +135,7 @@ function makeHeadline() {
   const element = el(
     "ul",
     { class: "headline" },
-    one("Got a licence", "of the requests"),
+    one("Got a licence", "of the requests that could be read"),
     one("Licences", "a second"),
     one("Time to a licence", "99 % within"),
     one("Refused most for", `in the last ${RECENT_SECONDS / 60} minutes`),
