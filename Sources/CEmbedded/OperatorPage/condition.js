@@ -8,6 +8,34 @@ const REFUSALS_MINIMUM = 15;
 const FAULT_SHARE = 0.05;
 const REFUSAL_SHARE = 0.1;
 
+/** When an end is near: as in the alerts. */
+const NEAR_SECONDS = { tls: 14 * 86400, fairplay: 60 * 86400 };
+/** A certificate of TLS that ends within this time must be replaced now. */
+const URGENT_SECONDS = { tls: 2 * 86400, fairplay: 0 };
+
+/** The tone of something that ends in so many seconds. Devices use a FairPlay certificate that has ended further. */
+export function endTone(kind, seconds) {
+  if (seconds < (URGENT_SECONDS[kind] ?? 0)) return kind === "fairplay" ? "warn" : "bad";
+  return seconds < (NEAR_SECONDS[kind] ?? NEAR_SECONDS.tls) ? "warn" : "good";
+}
+
+const CERTIFICATES = {
+  tls: ["TLS certificate of", "TLS certificates of"],
+  fairplay: ["FairPlay certificate", "FairPlay certificates"],
+};
+
+/** The certificates of one kind whose end a condition is about, as a part of a sentence; null without any. */
+function certificates({ ends, now }, kind, isWanted, verbs) {
+  const names = (ends ?? []).filter((end) => end.kind === kind && isWanted(end.endsAt - now)).map(({ name }) => name);
+  if (!names.length) return null;
+  const form = names.length > 1 ? 1 : 0;
+  return `${CERTIFICATES[kind][form]} ${names.join(", ")} ${verbs[form]}`;
+}
+
+const hasEnded = (seconds) => seconds <= 0;
+const ENDED = ["has ended", "have ended"];
+const ENDS = ["ends soon", "end soon"];
+
 const LICENSES = ["licenses_v1", "licenses_v2", "licenses_v3"];
 /** What most requests were refused for. Each name is a series. */
 export const REASONS = {
@@ -60,7 +88,8 @@ export function recent(points, stepSeconds) {
 export const percent = (share) => `${Math.floor(share * 1000) / 10} %`;
 
 /** The tone of a banner, its sentence, and the series of the refusals that it is about. */
-export function condition({ ready, drained, stopping, degraded }, traffic) {
+export function condition(status, traffic) {
+  const { ready, drained, stopping, degraded } = status;
   const { licenses, licensesInHour, refusals, requests, proven, faults, most } = traffic;
   const refused = requests - licenses;
   const parts = `${degraded.length} ${degraded.length === 1 ? "part does" : "parts do"} not work`;
@@ -68,6 +97,8 @@ export function condition({ ready, drained, stopping, degraded }, traffic) {
   if (stopping) return { tone: "warn", sentence: "The daemon is stopping." };
   if (!ready && !drained)
     return { tone: "bad", sentence: degraded.length ? `This node is not ready: ${parts}.` : "This node is not ready." };
+  const ended = certificates(status, "tls", hasEnded, ENDED);
+  if (ended) return { tone: "bad", sentence: `The ${ended}. Clients refuse such a certificate.` };
   // Strangers at night are no outage. Those who come where viewers got licences within the hour may be these viewers.
   if (licenses < 1 && (refused >= REFUSALS_MINIMUM || (refusals >= REFUSALS_MINIMUM && licensesInHour >= 1)))
     return {
@@ -98,5 +129,11 @@ export function condition({ ready, drained, stopping, degraded }, traffic) {
         "verified: the token was missing or is none, or the body is no request.",
       series: ANONYMOUS,
     };
+  const isNear = (kind) => (seconds) => seconds > 0 && seconds < NEAR_SECONDS[kind];
+  const ending =
+    certificates(status, "tls", isNear("tls"), ENDS) ??
+    certificates(status, "fairplay", hasEnded, ENDED) ??
+    certificates(status, "fairplay", isNear("fairplay"), ENDS);
+  if (ending) return { tone: "warn", sentence: `This node serves, but the ${ending}.` };
   return { tone: "good", sentence: "This node serves, and every part works." };
 }

@@ -1,11 +1,8 @@
 // The panels of the view Now: what will end, the nodes, the clock, the listeners, and pages that browsers stopped.
 
-import { percent } from "./condition.js";
+import { endTone, percent } from "./condition.js";
 import { el, facts, table } from "./dom.js";
 import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
-
-const WEEK = 7 * 86400;
-const MONTH = 30 * 86400;
 
 const panel = (title, ...content) => el("section", { class: "panel" }, el("h2", {}, title), content);
 
@@ -14,9 +11,9 @@ export function endsPanel({ ends, now }) {
   const rows = [...(ends ?? [])]
     .sort((one, other) => one.endsAt - other.endsAt)
     .map(({ kind, name, endsAt }) => [
-      el("span", {}, name, el("span", { class: "left" }, words(kind))),
-      date(endsAt),
-      el("span", { class: `tag ${endsTone(endsAt - now)}` }, untilThen(endsAt, now)),
+      el("span", {}, name, el("span", { class: "left" }, ENDING[kind] ?? words(kind))),
+      endsAt - now < 2 * 86400 ? dateAndTime(endsAt) : date(endsAt),
+      el("span", { class: `tag ${endTone(kind, endsAt - now)}` }, untilThen(endsAt, now)),
     ]);
   return panel(
     "Certificates and credentials",
@@ -26,7 +23,7 @@ export function endsPanel({ ends, now }) {
   );
 }
 
-const endsTone = (seconds) => (seconds < WEEK ? "bad" : seconds < MONTH ? "warn" : "good");
+const ENDING = { tls: "TLS", fairplay: "FairPlay" };
 
 /** A node tells of itself each minute. After three minutes without that it is down, or cut off from the database. */
 const SILENCE_SECONDS = 180;
