@@ -294,6 +294,78 @@ def test_a_dead_daemon_is_not_green(lab: Lab, tmp_path: Path) -> None:
         daemon.wait()
 
 
+# Puts a state, refusals and samples in place of what the daemon answers.
+SHOWN = """import('/page/live.js').then(({ live }) => {
+    globalThis.standInFetch ??= globalThis.fetch;
+    globalThis.fetch = (address, options) => {
+        if (!String(address).startsWith("/v1/refusals?")) return standInFetch(address, options);
+        const time = new Date().toISOString();
+        const refusals = [["internal", 1], ["entitlement_unavailable", 3]].flatMap(([code, count]) =>
+            Array.from({ length: count }, () => ({ code, time })));
+        return Promise.resolve(new Response(JSON.stringify({ refusals, next: null })));
+    };
+    live.state = "waiting";
+    live.stop();
+    live.state = "live";
+    live.answeredAt = Date.now();
+    live.points = [{ at: Date.now() / 1000, values: %s }];
+    live.status = %s;
+    live.dispatchEvent(new Event("points"));
+    live.dispatchEvent(new Event("status"));
+})"""
+
+
+def stood_in(desk: Desk, values: dict[str, float], **changes: object) -> None:
+    status = desk.ask("get", "/v1/status")["answer"] | changes
+    desk.evaluate(f"{SHOWN % (json.dumps(values), json.dumps(status))}.then(() => undefined)")
+
+
+def test_the_sentence_names_the_fault(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    stood_in(desk, {"licenses_v2": 5, "refusals": 20, "refusals_fault": 20})
+    desk.wait_for_text("entitlement_unavailable: the entitlement service", "#view .banner.bad strong")
+    desk.wait_for_text("What to do: See whether the service of entitlement.callback", "#view .banner.bad")
+
+
+def test_the_focus_stays_in_the_banner(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("admin")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    desk.tab_to("Drain this node")
+    before = desk.text("#view .banner strong")
+    parts = [{"part": "postgresql", "text": "no connection", "remedy": "Start it."}]
+    stood_in(desk, {}, degraded=parts)
+    desk.wait_for_text("1 part does not work", "#view .banner")
+    assert before != desk.text("#view .banner strong"), "the banner has changed"
+    assert desk.evaluate("document.activeElement.innerText") == "Drain this node"
+    # The part and what to do are in the same box.
+    assert desk.count("#view .banner") == 1
+    assert "PostgreSQL: no connection" in desk.text("#view .banner") and "Start it." in desk.text("#view .banner")
+
+
+def test_the_time_of_the_start_stands_still(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    found = desk.evaluate("""import('/page/live.js').then(async ({ live: { constructor: Live } }) => {
+        const live = new Live();
+        const own = globalThis.fetch;
+        let startedAt = 1000;
+        globalThis.fetch = async () => new Response(JSON.stringify({ startedAt: startedAt++, degraded: [] }));
+        const shown = [];
+        live.addEventListener("status", () => shown.push(live.status.startedAt));
+        live.start();
+        live.stop();
+        for (let count = 0; count < 2; count += 1) {
+            const heard = new Promise((resolve) => live.addEventListener("status", resolve, { once: true }));
+            live.start();
+            await heard;
+        }
+        live.stop();
+        globalThis.fetch = own;
+        return shown;
+    })""")
+    assert len(set(found)) == 1, found
+
+
 def test_shows_ends_nodes_and_clock(lab: Lab, desk: Desk) -> None:
     desk.log_in(lab.token("metrics")).go("now")
     desk.wait_for_text("Certificates and credentials")

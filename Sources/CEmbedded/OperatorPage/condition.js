@@ -49,6 +49,31 @@ export const REASONS = {
   refusals_unproven: "a token that is not known here",
   refusals_anonymous: "want of a token or SPC to read",
 };
+/** The codes of a fault of the server: what does not work, and what to do. */
+export const FAULTS = {
+  entitlement_unavailable: [
+    "the entitlement service, or the address of an issuer's keys, does not answer",
+    "See whether the service of entitlement.callback (or the keysURL of the issuer) answers from this machine.",
+  ],
+  storage_unavailable: [
+    "the ledger or PostgreSQL takes no records",
+    "See whether PostgreSQL answers, and whether the disk of the ledger has room.",
+  ],
+  key_store_timeout: ["the key store does not answer in time", "See whether PostgreSQL answers from this machine."],
+  clock_untrusted: [
+    "the clock of this node is behind its store",
+    "Set the clock. If it is right, run latchkey clock accept.",
+  ],
+  module_unavailable: [
+    "no worker of the external module is alive",
+    "Look for the events of the external module in the log.",
+  ],
+  internal: [
+    "the daemon has met an error of its own",
+    "Look for license_refused at the level error in the log. latchkey store check opens every sealed key.",
+  ],
+};
+
 /** Refused before a token was verified. Anyone can cause it, so a flood of it makes no other share small. */
 const ANONYMOUS = "refusals_anonymous";
 

@@ -208,6 +208,9 @@ class Live extends EventTarget {
   }
 
   #show(status) {
+    // The daemon computes the time of its start from two clocks in whole seconds, so it differs by one.
+    const known = this.status?.startedAt;
+    if (known !== undefined && Math.abs(status.startedAt - known) <= 1) status.startedAt = known;
     this.status = status;
     this.dispatchEvent(new Event("status"));
   }

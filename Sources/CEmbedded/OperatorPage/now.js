@@ -1,7 +1,7 @@
 // The view Now: whether the server works, the last hour in plots, and what will end.
 
-import { post } from "./api.js";
-import { RECENT_SECONDS, REASONS, condition, percent, recent } from "./condition.js";
+import { getQuietly, post } from "./api.js";
+import { FAULTS, RECENT_SECONDS, REASONS, condition, percent, recent } from "./condition.js";
 import { confirmAction, notify } from "./dialogs.js";
 import { banner, button, el, fill, say } from "./dom.js";
 import { TIME_ZONE, dateAndTime, measured, timeOfDay, words } from "./format.js";
@@ -12,13 +12,19 @@ import { PLOTS } from "./series.js";
 import { session } from "./session.js";
 import { clockPanel, endsPanel, listenersPanel, nodesPanel, preflightsPanel } from "./status-panels.js";
 
+/** So many of the newest refusals tell which code is the most frequent. */
+const NEWEST_REFUSALS = 100;
+/** How long a code that was found is shown without another look. */
+const CODES_AGE_MS = 30_000;
+
 export const now = { name: "now", label: "Now", permission: "watch", open };
 
 function open() {
   const cursor = new Cursor();
   const opens = session.can("look") ? refusalsOf : null;
   const plots = PLOTS.map((plan) => new Plot(plan, cursor, plan.id === "refusals" ? opens : null));
-  const [state, headline, panels] = [el("div", { class: "parts" }), makeHeadline(), el("div", { class: "tiles" })];
+  const [state, headline, panels] = [makeState(), makeHeadline(), el("div", { class: "tiles" })];
+  const codes = makeCodes(() => showCondition());
   let [spokenState, shownState] = [null, null];
   const showCondition = () => {
     const { status } = live;
@@ -27,15 +33,15 @@ function open() {
     if (!status) {
       shownState = null;
       const [tone, text] = isLost ? ["bad", "The server does not answer."] : ["info", "Waiting for the server."];
-      return fill(state, banner(tone, el("p", {}, text)));
+      return state.show(banner(tone, el("p", {}, text)));
     }
     const traffic = recent(live.steps, STEP_SECONDS);
-    const found = isLost ? silence() : condition(status, traffic);
+    const found = isLost ? silence() : withCode(condition(status, traffic), codes);
     const spoken = found.spoken ?? found.sentence;
     // The buttons stay while nothing changes: one of them may have the focus.
     const { ready, drained, readiness, degraded } = status;
     const next = JSON.stringify([found.tone, spoken, isLost && live.answeredAt, ready, drained, readiness, degraded]);
-    if (next !== shownState) showState(state, status, found, isLost);
+    if (next !== shownState) state.showStatus(status, found, isLost);
     shownState = next;
     headline.show(traffic);
     if (spokenState !== null && spokenState !== spoken) say(spoken);
@@ -63,7 +69,7 @@ function open() {
     "div",
     { class: "view" },
     el("h1", {}, "Now"),
-    state,
+    state.element,
     headline.element,
     el(
       "section",
@@ -95,6 +101,14 @@ function open() {
       plots.forEach((plot) => plot.close());
     },
   };
+}
+
+/** The sentence about a fault names its code, if it is known, and what the code means. */
+function withCode(found, codes) {
+  const code = codes.of(found.series);
+  if (!code) return found;
+  const meaning = FAULTS[code] ? `: ${FAULTS[code][0]}` : "";
+  return { ...found, code, sentence: `${found.sentence.replace(/\.$/, "")} (${code}${meaning}).` };
 }
 
 /** Whether the operator wants to see them: until the page is left. */
@@ -152,41 +166,86 @@ function makeHeadline() {
 const refused = (series) =>
   session.can("look") ? el("a", { href: refusalsOf(series, RECENT_SECONDS) }, REASONS[series]) : REASONS[series];
 
-function showState(place, status, { tone, sentence, series }, isLost) {
-  const { drained, readiness, degraded, version, startedAt } = status;
-  const drain = drained && el("p", {}, `Drained by ${drained.by} since `, dateAndTime(drained.since), ".");
-  const details = el("p", { class: "hint" }, `Version ${version}, started `, dateAndTime(startedAt), ".");
-  fill(
-    place,
-    banner(
-      tone,
-      el("p", {}, el("strong", {}, sentence)),
-      isLost && el("p", {}, "The daemon, its machine or the way to it is down. What is shown below is from that time."),
-      series &&
-        session.can("look") &&
-        el("p", {}, el("a", { href: refusalsOf(series, RECENT_SECONDS) }, "Open these refusals")),
-      !isLost && drain,
-      !isLost && !status.ready && !drained && readiness && el("p", {}, readiness),
-      details,
-      !isLost && session.can("operate") && drainButton(drained),
-    ),
-    !isLost && degraded.map(({ part, text, remedy }) =>
+/**
+ * The banner of the state. Its controls stay the same elements, so that the focus and a dialog that returns the focus
+ * find them after a change.
+ */
+function makeState() {
+  const element = el("div", { class: "parts" });
+  const link = el("a", {}, "Open these refusals");
+  const drainControl = button("", () => (live.status?.drained ? endDrain() : drain()));
+  const show = (...children) => fill(element, ...children);
+  const showStatus = (status, { tone, sentence, series, code }, isLost) => {
+    const { drained, readiness, degraded, version, startedAt } = status;
+    const drainedBy = drained && el("p", {}, `Drained by ${drained.by} since `, dateAndTime(drained.since), ".");
+    const details = el("p", { class: "hint" }, `Version ${version}, started `, dateAndTime(startedAt), ".");
+    if (series) link.href = refusalsOf(series, RECENT_SECONDS);
+    drainControl.textContent = drained ? "End the drain" : "Drain this node";
+    // A control that is put into a new strip loses the focus.
+    const focused = [link, drainControl].find((one) => one === document.activeElement);
+    show(
       banner(
-        "warn",
-        el("p", {}, el("strong", {}, sentenceCase(words(part)))),
-        el("p", {}, text),
-        remedy && el("p", {}, remedy),
+        tone,
+        el("p", {}, el("strong", {}, sentence)),
+        isLost &&
+          el("p", {}, "The daemon, its machine or the way to it is down. What is shown below is from that time."),
+        !isLost && code && el("p", {}, "What to do: ", FAULTS[code]?.[1] ?? "open these refusals, each of which says it."),
+        !isLost && degraded.map(degradedPart),
+        series && session.can("look") && el("p", {}, link),
+        !isLost && drainedBy,
+        !isLost && !status.ready && !drained && readiness && el("p", {}, readiness),
+        details,
+        !isLost && session.can("operate") && drainControl,
       ),
-    ),
+    );
+    if (focused?.isConnected) focused.focus({ preventScroll: true });
+  };
+  return { element, show, showStatus };
+}
+
+const degradedPart = ({ part, text, remedy }) =>
+  el(
+    "div",
+    { class: "part" },
+    el("p", {}, el("strong", {}, sentenceCase(words(part))), ": ", text),
+    remedy && el("p", {}, remedy),
   );
+
+/**
+ * Finds the code that most of the newest refusals of a series have: the history has no codes. `tell` is called when it
+ * is known, and `of(series)` gives it.
+ */
+function makeCodes(tell) {
+  let known = { series: null, code: null, askedAt: 0 };
+  const ask = async (series) => {
+    known = { series, code: known.series === series ? known.code : null, askedAt: Date.now() };
+    try {
+      const { refusals } = await getQuietly("/v1/refusals", { series, limit: NEWEST_REFUSALS });
+      if (known.series !== series) return;
+      const counts = new Map();
+      const begin = Date.now() - 1000 * RECENT_SECONDS;
+      for (const { code, time } of refusals)
+        if (Date.parse(time) >= begin) counts.set(code, (counts.get(code) ?? 0) + 1);
+      const code = [...counts].sort(([, one], [, other]) => other - one)[0]?.[0] ?? null;
+      if (code === known.code) return;
+      known.code = code;
+      tell();
+    } catch {
+      // The sentence is true without a code.
+    }
+  };
+  return {
+    of(series) {
+      if (series !== "refusals_fault" || !session.can("look")) return null;
+      const isOld = known.series !== series || Date.now() - known.askedAt > CODES_AGE_MS;
+      if (isOld && session.isInUse) ask(series);
+      return known.series === series ? known.code : null;
+    },
+  };
 }
 
 const sentenceCase = (text) =>
   text === "postgresql" ? "PostgreSQL" : text.charAt(0).toUpperCase() + text.slice(1);
-
-function drainButton(drained) {
-  return drained ? button("End the drain", endDrain) : button("Drain this node", drain);
-}
 
 async function drain() {
   const done = await confirmAction({

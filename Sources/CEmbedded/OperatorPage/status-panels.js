@@ -58,7 +58,14 @@ export function nodesPanel({ nodes, now, node, degraded }) {
   return panel(
     "Nodes",
     rows.length
-      ? table("Nodes", columns, rows)
+      ? [
+          table("Nodes", columns, rows),
+          el(
+            "p",
+            { class: "hint" },
+            "Shares of the licences of five minutes: of this node until now, of each other node until it was seen.",
+          ),
+        ]
       : el("p", { class: "empty" }, "This is the only node: ", el("span", { class: "mono" }, node ?? "no name"), "."),
   );
 }
@@ -72,6 +79,19 @@ const isKnown = (value) => value !== null && value !== undefined;
 const seen = (seenAt, now) => (now - seenAt < 2 ? "now" : `${duration(now - seenAt)} ago`);
 const signed = (seconds) => `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
 
+const CLOCKS = {
+  unproved: "Since the start it is ahead of the time in the store. That is right if the node was down meanwhile.",
+  stepped: "It was set while the daemon ran. Licences are given.",
+  behind: "It is behind the time in the store. Only renewals are served.",
+  apart: "It differs too much from the database's. Nothing is counted.",
+};
+
+function clockState(state) {
+  if (!CLOCKS[state]) return words(state);
+  const more = `${CLOCKS[state]} Nothing is deleted until it is trusted. `;
+  return [words(state), el("span", { class: "left" }, more, el("code", {}, "latchkey clock show"), " says more.")];
+}
+
 export function clockPanel({ clock, memory, nodes, now }) {
   const own = nodes?.find(({ isThis }) => isThis);
   const used = memory && `${bytes(memory.charged)} of ${bytes(memory.budget)}`;
@@ -79,7 +99,7 @@ export function clockPanel({ clock, memory, nodes, now }) {
     "Clock and memory",
     facts([
       ["Server time", dateAndTime(now)],
-      ["Clock", clock?.state && words(clock.state)],
+      ["Clock", clock?.state && clockState(clock.state)],
       ["Before the database's clock", isKnown(own?.clockOffsetSeconds) && signed(own.clockOffsetSeconds)],
       ["Waits for the ledger's copy", isKnown(own?.ledgerLagRows) && `${whole(own.ledgerLagRows)} rows`],
       ["Charged memory", used],
