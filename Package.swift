@@ -162,7 +162,7 @@ var targets: [Target] = [
     module(
         "SetupCommands",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "Entitlements", "ContentKeys",
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
             "ServiceConfiguration", "CommandSupport",
         ]),
     module(
@@ -253,7 +253,10 @@ var targets: [Target] = [
         ]),
     tests(
         of: "Administration",
-        ["ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "Entitlements", "ContentKeys", "Records", "Licensing",
+            "PackagerAPI",
+        ]),
     tests(
         of: "OperatorCommands",
         [

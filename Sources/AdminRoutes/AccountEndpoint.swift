@@ -82,7 +82,7 @@ package final class AccountEndpoint: Sendable {
         do throws(StoreError) {
             let changed = try await desk.change(kind, of: subject, selection, by: actor, now: now)
             guard !changed.isEmpty || selection == .all else {
-                return refuse(Problem(.notFound), "the subject has none of this name", id)
+                return refusals.absence("No item of this name is among the subject's \(kind.rawValue)", id: id)
             }
             return .json(id) { AccountPage(items: changed, next: nil).write(kind, to: &$0) }
         } catch {

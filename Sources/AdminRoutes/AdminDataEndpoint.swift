@@ -215,7 +215,8 @@ package final class AdminDataEndpoint: Sendable {
     }
 
     private func refuse(_ fault: AdminDataFault, _ id: RequestID) -> HTTPResponse {
-        refusals.response(to: "admin_read_refused", fault.problem, because: RefusalCause(fault.cause), id: id)
+        if case .noSuchContent = fault { return refusals.absence("No content of this id has a key", id: id) }
+        return refusals.response(to: "admin_read_refused", fault.problem, because: RefusalCause(fault.cause), id: id)
     }
 }
 

@@ -98,7 +98,9 @@ package struct AdminHandler: HTTPHandler {
     private func admit(_ request: HTTPRequest, _ rules: AdminRules) throws(AdminRefusal) -> Admitted {
         let credentials = credentials(rules)
         try gate.checkHost(of: request, isForBrowsers: false, among: credentials)
-        guard let address = AdminAddress(path: request.path) else { throw AdminRefusal(.notFound) }
+        guard let address = AdminAddress(path: request.path) else {
+            throw AdminRefusal(Self.isPublic(request.path) ? Problem.servedElsewhere(by: .public) : Problem(.notFound))
+        }
         let entry = address.entry
         // The parts that the other routes need have stopped, or will stop soon.
         if health.isEnding, !entry.isServedAtTheEnd { throw AdminRefusal(.storageUnavailable) }
@@ -119,6 +121,14 @@ package struct AdminHandler: HTTPHandler {
             if credentials.isEmpty { throw AdminRefusal(.adminTokenInvalid, cause: "the listener has no token") }
             throw .roleMissing(permission, of: sender)
         }
+    }
+
+    /// Whether admin listeners serve an address at this path.
+    package static func serves(path: String) -> Bool { AdminAddress(path: path) != nil }
+
+    /// Whether every public listener serves an address at this path. Configured paths do not count.
+    private static func isPublic(_ path: String) -> Bool {
+        BuiltInPath(rawValue: path) != nil || path.hasPrefix(BuiltInPath.keysOfContent)
     }
 
     private func credentials(_ rules: AdminRules) -> AdminCredentials {
@@ -146,8 +156,9 @@ package struct AdminHandler: HTTPHandler {
                 request, by: admitted.actor, issuers: rules.names.issuers, id: id)
         case .drain, .endOfDrain: return .now(drain.answer(request, by: admitted.actor, id: id))
         case .refusal:
-            guard let response = recentRefusals.response(to: request, id: id) else { throw AdminRefusal(.notFound) }
-            return .now(response)
+            return .now(
+                recentRefusals.response(to: request, id: id)
+                    ?? refusals.absence("No refusal with this request id or trace id is known here", id: id))
         case .account(let kind):
             guard let accounts else { throw AdminRefusal(.notFound) }
             return accounts.answer(

@@ -103,7 +103,7 @@ package final class RevocationEndpoint: Sendable {
     ) async -> HTTPResponse {
         do throws(StoreError) {
             guard let lifted = try await desk.lift(target, by: actor, now: now) else {
-                return refuse(Problem(.notFound), "nothing of this kind and value is revoked", id)
+                return refusals.absence("Nothing of this kind and value is revoked", id: id)
             }
             await keeper.release(lifted)
             return .json(id) { lifted.write(to: &$0) }

@@ -39,6 +39,18 @@ extension StorageOpeningError {
     }
 }
 
+extension StorageOpeningError {
+    /// Whether the database was made with other secrets than this node has.
+    package var isAboutSecrets: Bool {
+        switch self {
+        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .ledgerDiffers: true
+        case .permissionsTooWide, .notAFile, .fileNotUsable, .databaseMissing, .foreignDatabase, .schemaTooNew,
+            .ledgerMissing, .inUse, .threadNotStarted, .store:
+            false
+        }
+    }
+}
+
 extension SecretProof.Name {
     /// Says what is wrong and what to do if a store was used with another secret of this name.
     package var explanation: String {

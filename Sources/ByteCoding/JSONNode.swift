@@ -90,6 +90,11 @@ package struct JSONObject: Sendable {
         names.isEmpty ? index(of: name) != nil : names.contains(Array(name.utf8))
     }
 
+    /// The place of a member's name; nil if there is no such member. The search is linear.
+    func namePosition(of name: String) -> TextPosition? {
+        index(of: name).map { members[$0].namePosition }
+    }
+
     /// The first name that is not in the vocabulary; nil if there is none. The search is linear: for about 20 names, a
     /// set would be slower.
     package func firstName(outside vocabulary: [String]) -> String? {

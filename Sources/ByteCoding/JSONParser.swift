@@ -72,7 +72,9 @@ struct JSONParser {
     private mutating func parseMember(of object: JSONObject, depth: Int) throws(JSONError) -> JSONMember {
         let position = cursor.position
         let name = try parseName()
-        guard !object.contains(name) else { throw .duplicateMember(at: position) }
+        guard !object.contains(name) else {
+            throw .duplicateMember(at: position, first: object.namePosition(of: name) ?? position)
+        }
         try skipTrivia()
         guard skip(":") else { throw missing(.colonMissing(at: cursor.position)) }
         try skipTrivia()

@@ -93,8 +93,8 @@ package enum JSONError: Error, Equatable, Sendable {
     /// The text has more values than the limits allow. The position is where the first one too many begins.
     case tooManyValues(at: TextPosition)
 
-    /// The object already has a member of this name. The position is where the second name begins.
-    case duplicateMember(at: TextPosition)
+    /// The object already has a member of this name. The positions are where the second and the first name begin.
+    case duplicateMember(at: TextPosition, first: TextPosition)
 
     /// The text begins like a number here, but is not a valid one, or is too long.
     case invalidNumber(at: TextPosition)
@@ -123,7 +123,8 @@ extension JSONError: CustomStringConvertible {
         case .trailingContent(let position): "\(position): something follows the value"
         case .tooDeep(let position): "\(position): nested too deep"
         case .tooManyValues(let position): "\(position): too many values"
-        case .duplicateMember(let position): "\(position): the object already has a member of this name"
+        case .duplicateMember(let position, let first):
+            "\(position): the object already has a member of this name, at \(first)"
         case .invalidNumber(let position): "\(position): not a number"
         case .controlCharacter(let position):
             "\(position): a line end or control character in a string; close the string with the quote that began it"

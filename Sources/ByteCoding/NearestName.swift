@@ -1,15 +1,16 @@
 /// Finds the name that a misspelled word was probably meant to be.
 package enum NearestName {
     /// The known name with the fewest differences from `name`, and the first of several. Case, hyphens and underscores
-    /// do not count.
+    /// do not count. If names begin with `name`, only these count, as `--production` does for `--prod`.
     ///
     /// If that name has too many differences for its length, it is the first name of which `name` is an abbreviation,
     /// as `maxLife` is of `maximumLife`. Nil if no name fits.
     package static func of(_ name: String, among known: [String]) -> String? {
         let letters = plain(name)
-        let distances = known.map { (name: $0, distance: distance(letters, plain($0))) }
+        let longer = letters.utf8.count < 3 ? [] : known.filter { plain($0).hasPrefix(letters) }
+        let distances = (longer.isEmpty ? known : longer).map { (name: $0, distance: distance(letters, plain($0))) }
         guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
-        if nearest.distance <= max(1, nearest.name.utf8.count / 3) { return nearest.name }
+        if !longer.isEmpty || nearest.distance <= max(1, nearest.name.utf8.count / 3) { return nearest.name }
         return letters.utf8.count < 3 ? nil : known.first { abbreviates(letters, plain($0)) }
     }
 

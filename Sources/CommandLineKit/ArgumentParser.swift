@@ -140,7 +140,8 @@ private struct ArgumentReading {
 
     private mutating func append(operand: String) throws(UsageProblem) {
         guard arguments.operands.count < operands.count else {
-            throw .unexpectedArgument(position: arguments.operands.count + 1)
+            let missing = options.first { $0.isRequired && !arguments.isSet($0) }
+            throw .unexpectedArgument(position: arguments.operands.count + 1, missing: missing?.usage)
         }
         arguments.operands.append(operand)
     }
@@ -202,8 +203,9 @@ package enum UsageProblem: Error, Equatable, Sendable {
     /// The command requires the option, which its variable may give in place of the command line.
     case optionMissing(String, variable: String? = nil)
     case operandMissing(String)
-    /// The command takes fewer operands. `position` counts operands from 1, without options.
-    case unexpectedArgument(position: Int)
+    /// The command takes fewer operands. `position` counts operands from 1, without options. `missing` is a required
+    /// option that does not stand before it.
+    case unexpectedArgument(position: Int, missing: String? = nil)
     /// Two options both ask for standard input.
     case inputTakenTwice(String, String)
 }
@@ -222,7 +224,9 @@ extension UsageProblem: CustomStringConvertible {
         case .optionMissing(let option, let variable):
             "\(option) is missing" + (variable.map { "; give it, or set the environment variable \($0)" } ?? "")
         case .operandMissing(let placeholder): "\(placeholder) is missing"
-        case .unexpectedArgument(let position):
+        case .unexpectedArgument(let position, let missing?):
+            "argument \(position) is not expected; if it is meant for \(missing), write the option before it"
+        case .unexpectedArgument(let position, nil):
             "argument \(position) is not expected; does every option begin with two hyphens?"
         case .inputTakenTwice(let first, let second):
             "\(first) and \(second) cannot both read standard input; use @FILE for one of them"

@@ -26,7 +26,7 @@ package enum CommandFile {
         } catch .empty {
             return []
         } catch {
-            throw .failed(error.description)
+            throw .file(error)
         }
     }
 
@@ -98,7 +98,7 @@ package struct NewFileError: Error, Equatable, Sendable, CustomStringConvertible
 extension CommandError {
     package static func configuration(_ error: ConfigurationError) -> CommandError { .failed(error.description) }
 
-    package static func file(_ error: FileError) -> CommandError { .failed(error.description) }
+    package static func file(_ error: FileError) -> CommandError { .failed(error.commandDescription) }
 
     package static func newFile(_ error: NewFileError) -> CommandError { .failed(error.description) }
 

@@ -81,15 +81,24 @@ package struct OpenedKeyStore {
     }
 
     /// Stores a key. Returns whether it was new, or was stored already.
-    package func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
+    ///
+    /// If `isOnly` is set and the content has another live key, it stores nothing and returns nil.
+    package func insert(_ record: ContentKeyRecord, isOnly: Bool) async throws(CommandError) -> StoreOutcome? {
         return try await wrapAsync(
-            { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
+            { (error: StoreError) in CommandError.failed(error.explanation) },
+            try await stored(record, isOnly: isOnly))
     }
 
-    /// Stores a new key. Returns false if its key id is taken, so that another one is needed.
-    package func insertUnlessTaken(_ record: ContentKeyRecord) async throws(CommandError) -> Bool {
+    private func stored(_ record: ContentKeyRecord, isOnly: Bool) async throws(StoreError) -> StoreOutcome? {
+        if isOnly { return try await store.insertOnly(record) }
+        return try await store.insert(record)
+    }
+
+    /// Stores a new key as `insert` does. Returns false if its key id is taken, so that another one is needed.
+    package func insertUnlessTaken(_ record: ContentKeyRecord, isOnly: Bool) async throws(CommandError) -> Bool? {
         do throws(StoreError) {
-            return try await store.insert(record) == .stored
+            guard let outcome = try await stored(record, isOnly: isOnly) else { return nil }
+            return outcome == .stored
         } catch {
             guard error.takenKeyID == record.keyID else { throw .failed(error.explanation) }
             return false

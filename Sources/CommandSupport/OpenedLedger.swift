@@ -67,17 +67,21 @@ package enum OpenedLedger {
         }
     }
 
+    /// Throws if the configuration names no database that all nodes share.
+    package static func requireShared(_ file: ConfigurationFile) throws(CommandError) {
+        guard file.configuration.storage.sharedAddress == nil else { return }
+        throw .failed("there is no copy of the ledger: storage.url does not name a PostgreSQL database")
+    }
+
     /// The database that all nodes share. Throws if the configuration names none.
     package static func shared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError)
         -> PostgreSQLStore
     {
+        try requireShared(file)
         var loader = ConfigurationLoader(file, environment: context.environment)
         let settings = loader.postgreSQL()
         let ring = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
-        if loader.error != nil { throw failure(of: loader) }
-        guard let settings, let ring else {
-            throw .failed("there is no copy of the ledger: storage.url does not name a PostgreSQL database")
-        }
+        guard let settings, let ring, loader.error == nil else { throw failure(of: loader) }
         return try wrap(
             { (error: PostgreSQLOpeningError) in
                 CommandError.failed("cannot use the database of storage.url: \(error.explanation)")

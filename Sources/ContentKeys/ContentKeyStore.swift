@@ -21,6 +21,11 @@ package protocol ContentKeyStore: ContentKeySource {
     /// `periodTooFar` for a period that no live content may have next.
     func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome
 
+    /// Stores a key as `insert` does, unless its content has another live key. Then it stores nothing and returns nil.
+    ///
+    /// The check and the change are one step: of several calls for one content, on any nodes, only one stores a key.
+    func insertOnly(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome?
+
     /// Adds an alias durably: an asset id of exactly these bytes then names the key.
     ///
     /// Adding the same alias to the same key again changes nothing. Throws `aliasTaken` if the alias names another key,

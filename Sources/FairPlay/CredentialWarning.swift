@@ -12,6 +12,9 @@ package enum CredentialWarning: Equatable, Sendable {
     case sdkVersionUnreadable
     /// The credential is for development only: `latchkey init` made one of its certificates, or it has a fixed DASk.
     case developmentMaterial
+    /// The certificates name these developer teams, first that of the 1024-bit certificate. So Apple issued them to two
+    /// deployments, and the application secret can belong to one of them only.
+    case teamsDiffer(String, String)
 
     /// How many seconds before a certificate expires the warning begins: 30 days.
     package static let expiryNotice: Int64 = 30 * 86_400
@@ -26,6 +29,11 @@ extension Credential {
         case nil, .absent: break
         case .unreadable: warnings.append(.sdkVersionUnreadable)
         case .version(let version): if !version.isKnown { warnings.append(.sdkVersionUnknown(version)) }
+        }
+        if let small = certificate1024?.organizationalUnit, let large = certificate2048?.organizationalUnit,
+            small != large
+        {
+            warnings.append(.teamsDiffer(small, large))
         }
         if isDevelopmentMaterial { warnings.append(.developmentMaterial) }
         return warnings

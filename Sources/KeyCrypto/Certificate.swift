@@ -47,6 +47,9 @@ package final class Certificate: Sendable {
     /// The end of its validity in seconds since 1970; nil if it cannot be read.
     package var notAfter: Int64? { certificate.notAfter }
 
+    /// The subject's first organizational unit. Apple puts the ID of the developer's team there.
+    package var organizationalUnit: String? { certificate.organizationalUnit }
+
     /// Whether `latchkey init` made the certificate.
     package var isDevelopmentMaterial: Bool {
         certificate.organization == Self.developmentOrganization
@@ -62,6 +65,7 @@ package final class Certificate: Sendable {
 /// The contents of a self-signed certificate.
 package struct SelfSignedContents: Sendable {
     package var organization = Certificate.developmentOrganization
+    package var organizationalUnit: String?
     package var commonName: String
     /// The validity in seconds since 1970.
     package var notBefore: Int64
@@ -130,6 +134,9 @@ extension Certificate {
 
     private static func name(_ name: OpaquePointer?, _ contents: SelfSignedContents) -> Bool {
         unsafe X509_NAME_add_entry_by_txt(name, "O", MBSTRING_UTF8, contents.organization, -1, -1, 0) == 1
+            && (contents.organizationalUnit.map { unit in
+                unsafe X509_NAME_add_entry_by_txt(name, "OU", MBSTRING_UTF8, unit, -1, -1, 0) == 1
+            } ?? true)
             && X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, contents.commonName, -1, -1, 0) == 1
     }
 

@@ -10,6 +10,11 @@ package enum KeyFileKind: Equatable, Sendable {
     case privateKey
     /// The text says which key it is.
     case publicKey(String)
+    case zipArchive
+    /// Text in UTF-16, as some editors write it.
+    case utf16Text
+    /// The beginning of a PEM or DER file.
+    case cutOff
 
     /// Nil for any other file.
     package init?(_ bytes: [UInt8]) {
@@ -23,9 +28,31 @@ package enum KeyFileKind: Equatable, Sendable {
             self = .publicKey(key.summary)
         } else if Self.isPrivateKey(bytes) {
             self = .privateKey
+        } else if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+            self = .zipArchive
+        } else if Self.isUTF16(bytes) {
+            self = .utf16Text
+        } else if Self.isCutOff(bytes) {
+            self = .cutOff
         } else {
             return nil
         }
+    }
+
+    /// A byte order mark, and characters that all have a zero byte.
+    private static func isUTF16(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 4, bytes.count % 2 == 0 else { return false }
+        let isLittle = bytes.starts(with: [0xFF, 0xFE])
+        guard isLittle || bytes.starts(with: [0xFE, 0xFF]) else { return false }
+        return stride(from: isLittle ? 3 : 2, to: bytes.count, by: 2).allSatisfy { bytes[$0] == 0 }
+    }
+
+    /// A PEM text without its last line, or a DER sequence that says that it is longer than the file. Only sequences of
+    /// 256 bytes and more are recognised, so that few secrets look like one.
+    private static func isCutOff(_ bytes: [UInt8]) -> Bool {
+        if MemoryInput.isPEM(bytes) { return !String(decoding: bytes, as: UTF8.self).contains("-----END ") }
+        guard bytes.count > 64, bytes.starts(with: [0x30, 0x82]) else { return false }
+        return 4 + Int(bytes[2]) << 8 + Int(bytes[3]) > bytes.count
     }
 
     private static func isRequest(_ bytes: [UInt8]) -> Bool {
@@ -68,6 +95,9 @@ extension KeyFileKind: CustomStringConvertible {
             "a certificate of \(key); openssl x509 -in FILE -noout -pubkey writes its public key"
         case .privateKey: "a private key"
         case .publicKey(let key): "\(key), public part"
+        case .zipArchive: "a ZIP archive: unpack it, and name the file in it"
+        case .utf16Text: "text in UTF-16: save it as plain text (ASCII or UTF-8)"
+        case .cutOff: "only the beginning of a PEM or DER file: copy the whole file again"
         }
     }
 }

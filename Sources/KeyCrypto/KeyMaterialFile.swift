@@ -72,6 +72,12 @@ package struct HeldCertificate: Sendable {
         certificate.publicKey.flatMap { $0.isKind("RSA") ? $0.size * 8 : nil }
     }
 
+    /// The subject's first organizational unit. Apple puts the ID of the developer's team there.
+    package var organizationalUnit: String? { certificate.organizationalUnit }
+
+    /// Algorithm and size of its key, such as "an RSA key of 2048 bits".
+    package var keySummary: String { certificate.publicKey?.summary ?? "an unknown key" }
+
     /// Whether it names the hosts of a server (subjectAltName).
     package var isForServer: Bool { certificate.extensionValue("2.5.29.17") != nil }
 
@@ -97,10 +103,18 @@ package struct HeldKey: Sendable {
 
     package func publicPEM() throws(CryptoError) -> [UInt8] { try key.publicPEM() }
 
-    /// The algorithm of tokens that such a public key verifies, as the configuration names it; nil for another kind.
+    /// Algorithm and size, such as "an RSA key of 2048 bits".
+    package var summary: String { key.summary }
+
+    /// Whether the other key has the same public part.
+    package func hasSamePublicPart(as other: HeldKey) -> Bool { key.hasSamePublicPart(as: other.key) }
+
+    /// The algorithm of tokens that the public part verifies, as the configuration names it; nil for another kind.
     package var tokenAlgorithm: String? {
-        if key.isKind("ED25519") { return "EdDSA" }
-        if key.isKind("RSA") { return "RS256" }
-        return key.isKind("EC") && key.size <= 72 ? "ES256" : nil
+        guard let pem = try? key.publicPEM() else { return nil }
+        // Errors are ignored, because each `try?` only asks whether the key has this kind.
+        if (try? ES256PublicKey(parsing: pem)) != nil { return "ES256" }
+        if (try? Ed25519PublicKey(parsing: pem)) != nil { return "EdDSA" }
+        return (try? RS256PublicKey(parsing: pem)) != nil ? "RS256" : nil
     }
 }

@@ -96,11 +96,16 @@ final class OpenSSLCertificate: @unchecked Sendable {
     }
 
     /// The subject's organization, of at most 127 bytes.
-    var organization: String? {
+    var organization: String? { subjectText(NID_organizationName) }
+
+    /// The subject's first organizational unit, of at most 127 bytes.
+    var organizationalUnit: String? { subjectText(NID_organizationalUnitName) }
+
+    private func subjectText(_ field: Int32) -> String? {
         guard let name = unsafe X509_get_subject_name(pointer) else { return nil }
         var text = [CChar](repeating: 0, count: 128)
         // Safe: OpenSSL writes at most the given size, including the terminator.
-        let length = unsafe X509_NAME_get_text_by_NID(name, NID_organizationName, &text, Int32(text.count))
+        let length = unsafe X509_NAME_get_text_by_NID(name, field, &text, Int32(text.count))
         guard length >= 0 else { return nil }
         return String(decoding: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -26,12 +26,12 @@ final class LicenseIssuer {
     /// Decides about the request, records the decision and writes the licence.
     ///
     /// The key is wrapped, or the CKC of a library written, before the decision is recorded. A module or a library may
-    /// fail, and then nothing may have been spent. Nothing is released before it is recorded.
+    /// fail, and then nothing may have been spent. Nothing is released before it is recorded. What the store remembers
+    /// of a rental is noted in the request, also if it is refused.
     func issue(
-        _ record: ContentKeyRecord, to request: OpenedRequest, now: Int64
+        _ record: ContentKeyRecord, to request: inout OpenedRequest, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
         let id = try newID(at: now)
-        var request = request
         let rentalOutage = await remember(&request, now: now)
         var granted = try grant(request, at: now, as: id)
         if request.endsPlayback(granted) { return .playbackEnded(try await end(granted, of: request, at: now)) }

@@ -156,7 +156,7 @@ package final class LicensePipeline: @unchecked Sendable {
         where !hint.agrees(with: record.attributes, try spc.identifiedAsset, keys.forms) {
             throw .hintMismatch(hint.place)
         }
-        let request = OpenedRequest(
+        var request = OpenedRequest(
             admission: admission, claims: held, spc: spc, key: record.attributes,
             revocations: try revocations.known(), digest: opened.digest)
         do throws(LicenseError) {
@@ -164,7 +164,7 @@ package final class LicensePipeline: @unchecked Sendable {
                 return .syncReport(try await syncReports.accept(report, in: request, now: now))
             }
             try await periods.check(record.attributes, for: held, now: now)
-            return try await issuer.issue(record, to: request, now: now)
+            return try await issuer.issue(record, to: &request, now: now)
         } catch {
             if !error.isRejection {
                 var found = RefusalFacts()

@@ -72,7 +72,11 @@ extension Command {
         commands: [
             list(
                 .rentals, "List the rentals in the store, with their first plays",
-                "A rental is stored until its right's start and play have passed since its first licence."),
+                """
+                A rental is stored until its right's start and play have passed since its first licence ("kept until"). It ends when play has
+                passed since its first play. play is in the token and not in the store, so the list does not have the end: latchkey token
+                explain says it for a token, and latchkey why for a refusal.
+                """),
             change(
                 .rentals, "forget", summary: "Let a rental begin again with the next licence",
                 details: "Use it if a viewer has rented the same content again, or to correct a mistake.",
@@ -208,7 +212,7 @@ private struct AccountArguments {
     }
 
     static func attempt<Result>(_ body: () throws(AccountFault) -> Result) throws(CommandError) -> Result {
-        do throws(AccountFault) { return try body() } catch { throw .usage(error.description) }
+        do throws(AccountFault) { return try body() } catch { throw .usage(error.ofOptions) }
     }
 }
 

@@ -23,6 +23,8 @@ struct AdminClient {
     /// Why there is no answer, in words.
     struct Failure: Error {
         let text: String
+        /// Whether the daemon may have got the request, or may get it yet.
+        var mayTakeEffect = false
     }
 
     /// For messages.
@@ -106,27 +108,39 @@ struct AdminClient {
         }
     }
 
+    /// Throws at a public listener, whose answer would otherwise look like one of an admin listener that knows nothing.
     private func ask(_ method: HTTPRoundTripRequest.Method, _ path: String) throws(Failure) -> HTTPRoundTripAnswer {
+        let answer = try send(method, path, token)
+        if Self.isOfUnknownAddress(answer), Self.isOfUnknownAddress(try send(.get, Self.ownPath, nil)) {
+            throw Failure(
+                text: "\(name) is a public listener of the daemon, which does not answer operators; name an admin"
+                    + " listener by --server (listeners.admin of the configuration)")
+        }
+        return answer
+    }
+
+    /// An address that every admin listener serves, and no public listener.
+    private static let ownPath = "/v1/whoami"
+
+    /// Whether a listener of Latchkey says that there is nothing at the address. An admin listener says it too, of a
+    /// refusal that it does not know.
+    private static func isOfUnknownAddress(_ answer: HTTPRoundTripAnswer) -> Bool {
+        answer.status == 404 && answer.value(of: "X-Error-Code") == "not_found"
+    }
+
+    private func send(
+        _ method: HTTPRoundTripRequest.Method, _ path: String, _ token: String?
+    ) throws(Failure) -> HTTPRoundTripAnswer {
         let fields = ["Accept: application/json"] + (token.map { ["Authorization: Bearer \($0)"] } ?? [])
         do throws(HTTPRoundTripError) {
             return try HTTPRoundTrip.perform(HTTPRoundTripRequest(method, url + path, fields: fields), settings)
         } catch {
-            throw Failure(text: text(of: error))
+            throw Failure(text: text(of: error), mayTakeEffect: [.timedOut, .closedEarly].contains(error))
         }
     }
 
     private func text(of error: HTTPRoundTripError) -> String {
-        switch error {
-        case .hostUnknown: "there is no host of the name in \(name)"
-        case .notConnected(let text): "no daemon answers at \(name) (\(text))"
-        case .timedOut: "\(name) did not answer within 10 s"
-        case .certificateRefused(let text):
-            "the certificate of \(name) is not trusted (\(text)); --ca names its authority"
-        case .authoritiesUnusable: "the file of --ca has no certificates in PEM"
-        case .answerTooLarge: "the answer of \(name) is too large for an admin listener's"
-        case .closedEarly: "\(name) closed the connection before it had answered"
-        case .proxyUnknown, .proxyRefused: "a proxy stands between this program and \(name)"
-        case .failed(let code, let text): "the request to \(name) failed: \(text) (\(code))"
-        }
+        let text = error.text(about: name, settings)
+        return if case .certificateRefused = error { text + "; --ca names its authority" } else { text }
     }
 }

@@ -31,7 +31,8 @@ extension Command {
         examples: ["latchkey admin drain --config latchkey.json5"],
         options: [adminConfig] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let isChanged = try AdminClient.order("/v1/drain", arguments, context)
+            let isChanged = try AdminClient.order(
+                "/v1/drain", undoneBy: "latchkey admin ready", arguments, context)
             try context.print(
                 isChanged ? "The node is not ready, and serves what comes." : "The node was not ready already.")
         })
@@ -43,7 +44,8 @@ extension Command {
         examples: ["latchkey admin ready --config latchkey.json5"],
         options: [adminConfig] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let isChanged = try AdminClient.order("/v1/ready", arguments, context)
+            let isChanged = try AdminClient.order(
+                "/v1/ready", undoneBy: "latchkey admin drain", arguments, context)
             try context.print(isChanged ? "The order to drain has ended." : "No order to drain was in force.")
         })
 
@@ -93,13 +95,17 @@ extension AdminClient {
         return sender
     }
 
-    /// Whether an order of an operator has changed something.
+    /// Whether an order of an operator has changed something. `command` is the one that takes the order back.
     fileprivate static func order(
-        _ path: String, _ arguments: Arguments, _ context: CommandContext
+        _ path: String, undoneBy command: String, _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) -> Bool {
         let client = try AdminClient(
             arguments, try configuration(arguments, context), context, for: .operate)
-        let answer = try wrap({ (error: Failure) in CommandError.failed(error.text) }, try client.post(path))
+        let answer = try wrap(
+            { (error: Failure) -> CommandError in
+                let more = error.mayTakeEffect ? "; the order may still take effect; \(command) takes it back" : ""
+                return CommandError.failed(error.text + more)
+            }, try client.post(path))
         let body = (try? JSONReader.parse(answer.body))?.object
         guard answer.status == 200, let isChanged = body?["changed"]?.bool else {
             let detail = body?["detail"]?.string ?? "status \(answer.status)"

@@ -111,7 +111,9 @@ private struct OpenedClock {
         let id = try wrap(
             { (error: CryptoError) in CommandError.failed("OpenSSL made no id (\(error))") },
             try LicenseID.naming(rowAt: state.now))
-        return LedgerEntry(kind: .clockAccepted, at: state.now, license: id, detail: state.detail)
+        var entry = LedgerEntry(kind: .clockAccepted, at: state.now, license: id, detail: state.detail)
+        entry.actor = OperatingSystemUser.actor
+        return entry
     }
 
     static func text(_ seconds: Int64) -> String {
@@ -144,7 +146,7 @@ private struct ClockState {
             "settled   \(OpenedClock.text(record.settled)): what has ended by this time is deleted",
             "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
         ]
-        if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number) times") }
+        if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number.counted("time"))") }
         return lines.joined(separator: "\n")
     }
 

@@ -110,7 +110,7 @@ private struct CredentialReview {
     }
 
     var verdict: String {
-        "\(path): \(reports.count) credential\(reports.count == 1 ? "" : "s"), good: "
+        "\(path): \(reports.count.counted("credential")), good: "
             + reports.map(\.name).joined(separator: ", ")
     }
 

@@ -62,9 +62,19 @@ extension Command {
             let given = try OneKey(arguments, context)
             let records = try KeyRecords(given.store.file, context)
             let contentID = try await given.attributes()?.contentID
-            if arguments.isSet(OneKey.remove) { return try await given.remove(aliases, contentID, records) }
+            if arguments.isSet(OneKey.remove) {
+                try await given.remove(aliases, contentID, records)
+                let names = aliases.map { AssetIDText.text(of: $0) }.joined(separator: ", ")
+                return try context.print("removed from the key \(given.keyID): \(names)")
+            }
             let named = await given.store.addAliases(aliases, to: given.keyID)
-            try records.write(named.deeds(on: given.keyID, contentID))
+            let deeds = named.deeds(on: given.keyID, contentID)
+            try records.write(deeds)
+            if !deeds.isEmpty {
+                try context.print("now names the key \(given.keyID): \(deeds.map(\.detail).joined(separator: ", "))")
+            } else if named.error == nil {
+                try context.print("nothing to do: the key \(given.keyID) has this name already")
+            }
             if let error = named.error { throw error }
         })
 
@@ -90,6 +100,9 @@ extension Command {
             let maintenance = try given.store.maintenance()
             let records = try KeyRecords(given.store.file, context)
             let attributes = try await given.attributes()
+            if isRestored, attributes?.state == .live {
+                return try context.print("nothing to do: the key \(given.keyID) is live already")
+            }
             try await OpenedKeyStore.attempt { () async throws(StoreError) in
                 if isForGood {
                     try await maintenance.delete(given.keyID)
@@ -99,6 +112,9 @@ extension Command {
             }
             let kind: LedgerEntry.Kind = isForGood ? .keyDeleted : isRestored ? .keyRestored : .keyWithdrawn
             try records.write([.init(kind: kind, keyID: given.keyID, contentID: attributes?.contentID)])
+            let owner = attributes.map { " of \($0.contentID)" } ?? ""
+            let state = isForGood ? "deleted for good" : isRestored ? "live again" : "withdrawn"
+            try context.print("the key \(given.keyID)\(owner) is \(state)")
             if isRestored, let attributes {
                 for note in try await LiveKeys(beside: attributes, in: given.store).notes { context.note(note) }
             }
@@ -213,7 +229,7 @@ private struct KeyRewrap {
             try context.print("\(changed) of \(count) keys sealed again; all have version \(version)")
         } else {
             try context.print(
-                "nothing to do: all \(count) keys have version \(version) already; a new key-encryption key "
+                "nothing to do: version \(version) already seals \(count.counted("key")); a new key-encryption key "
                     + "has a higher keys.keyEncryptionKeyVersion")
         }
     }

@@ -191,8 +191,6 @@ struct KeyArguments {
         let records = try KeyRecords(store.file, context)
         var taken: Set<KeyID> = []
         while taken.count < KeyDerivation.takenKeyIDsMaximum {
-            // Repeated, because an order may have made the key in the meantime.
-            if !isAnother { try await requireFirst(in: store) }
             let known = taken
             let keyID = try wrap(Self.cannotDerive) { () throws(CryptoError) in
                 try derivation.deriveKeyID(
@@ -200,9 +198,10 @@ struct KeyArguments {
             }
             let made = try derived(keyID, derivation)
             let record = try record(keyID, made.key, iv ?? made.iv, context)
-            if try await store.insertUnlessTaken(record) {
-                return try await complete(record, .stored, as: .keyCreated, records, in: store)
+            guard let isStored = try await store.insertUnlessTaken(record, isOnly: !isAnother) else {
+                throw try await hasKeyAlready(in: store)
             }
+            if isStored { return try await complete(record, .stored, as: .keyCreated, records, in: store) }
             taken.insert(keyID)
         }
         throw .failed("\(taken.count) derived key ids of \(contentID) are taken; name another one by --kid")
@@ -226,11 +225,14 @@ struct KeyArguments {
         _ context: CommandContext
     ) async throws(CommandError) -> StoredKey {
         // An import that names its key id says which key it means.
-        if !isAnother, kind == .keyCreated || keyID == nil { try await requireFirst(in: store) }
+        let isOnly = !isAnother && (kind == .keyCreated || keyID == nil)
         let records = try KeyRecords(store.file, context)
         let made = try wrap(CommandError.noRandomBytes, try KeyGeneration.generateKeyID())
         let record = try record(keyID ?? made, key, iv, context)
-        return try await complete(record, store.insert(record), as: kind, records, in: store)
+        guard let outcome = try await store.insert(record, isOnly: isOnly) else {
+            throw try await hasKeyAlready(in: store)
+        }
+        return try await complete(record, outcome, as: kind, records, in: store)
     }
 
     private func record(
@@ -262,14 +264,16 @@ struct KeyArguments {
             liveKeys: try await LiveKeys(beside: record.attributes, in: store), aliasError: named.error)
     }
 
-    /// Throws if the content has another live key. With a second key, the content's name would find no key any more.
-    private func requireFirst(in store: OpenedKeyStore) async throws(CommandError) {
+    /// Says that the content has another live key. With a second key, the content's name would find no key any more.
+    private func hasKeyAlready(in store: OpenedKeyStore) async throws(CommandError) -> CommandError {
         var live: [ContentKeyAttributes] = []
         try await store.forEachPage(of: contentID) { page in
             live += page.filter { $0.state == .live && $0.keyID != keyID }.prefix(1)
         }
-        guard let present = live.first else { return }
-        throw .failed(
+        guard let present = live.first else {
+            return .failed("\(contentID) had a key that was withdrawn meanwhile, so nothing was stored; try again")
+        }
+        return .failed(
             "\(contentID) has a key already: \(present.candidateWords). With a second one the content's name alone "
                 + "finds no key, so nothing was stored. Use --another if every key URI names a key; "
                 + "latchkey keys list shows all keys.")

@@ -47,7 +47,10 @@ struct KeyFileImport {
                 do throws(StoreError) {
                     newCount = try await maintenance.store(batch)
                 } catch {
-                    throw .failed("lines \(firstLine) to \(keys.lineNumber): \(error.explanation)")
+                    let lines =
+                        firstLine == keys.lineNumber
+                        ? "line \(firstLine)" : "lines \(firstLine) to \(keys.lineNumber)"
+                    throw .failed("\(lines): \(error.explanation)")
                 }
                 storedCount += newCount
                 try records.write(Self.deeds(batch, newCount: newCount))
@@ -57,7 +60,7 @@ struct KeyFileImport {
             progress.clear()
         } catch {
             progress.clear()
-            context.note("\(storedCount) keys were stored before the error")
+            context.note("stored before the error: \(storedCount.counted("key"))")
             throw error
         }
         try report(readCount, storedCount)
@@ -82,7 +85,7 @@ struct KeyFileImport {
                 writer.member("alreadyPresent", readCount - storedCount)
             }
         } else {
-            try context.print("\(storedCount) keys stored, \(readCount - storedCount) existed already")
+            try context.print("\(storedCount.counted("key")) stored, \(readCount - storedCount) existed already")
         }
     }
 }

@@ -80,7 +80,9 @@ struct KeyList {
         if asJSON {
             try context.printPart(Array("]}\n".utf8))
         } else if isFirst {
-            try context.print("no content keys; make one with: latchkey keys create")
+            try context.print(
+                contentID.map { "no keys of the content \($0); without --content, all keys are listed" }
+                    ?? "no content keys; make one with: latchkey keys create")
         }
     }
 }

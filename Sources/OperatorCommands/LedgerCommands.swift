@@ -33,8 +33,9 @@ extension Command {
         options: [LedgerArguments.config] + LedgerArguments.filters
             + [LedgerArguments.limit, SharedLedger.option, SharedLedger.node, .json],
         run: { arguments, context throws(CommandError) in
+            let isShared = try SharedLedger.isWanted(arguments)
             let given = try LedgerArguments(arguments, context)
-            if arguments.isSet(SharedLedger.option) { return try await given.printShared(arguments, context) }
+            if isShared { return try await given.printShared(arguments, context) }
             let limit = try LedgerArguments.limit(arguments)
             // Reads one entry more than it shows, to know whether there are more.
             var found = try given.newest(limit + 1, context)
@@ -57,7 +58,10 @@ extension Command {
     private static let exportLedger = Command(
         "export",
         summary: "Print entries as JSON, one object in each line",
-        details: "Takes the options of `ledger query`; without them it prints the whole ledger.",
+        details: """
+            Takes the filters of `ledger query`, and none of its --limit, --json, --shared and --node. Without a filter it prints the
+            whole ledger of this node.
+            """,
         examples: [
             "latchkey ledger export --config latchkey.json5 > ledger.jsonl",
             "latchkey ledger export --config latchkey.json5 --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",
@@ -93,7 +97,7 @@ extension Command {
             LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
         ],
         run: { arguments, context throws(CommandError) in
-            if arguments.isSet(SharedLedger.option) {
+            if try SharedLedger.isWanted(arguments) {
                 return try await SharedLedgerVerification(arguments, context).run(asJSON: arguments.isSet(.json))
             }
             try LedgerVerification(arguments, context).run(context, asJSON: arguments.isSet(.json))
@@ -155,6 +159,9 @@ struct LedgerArguments {
             subject: try Self.subject(arguments, configuration, context), tokenID: arguments.value(Self.token),
             cookie: arguments.value(Self.cookie), from: try Self.time(arguments, Self.from),
             to: try Self.time(arguments, Self.to))
+        if let from = query.from, let to = query.to, from >= to {
+            throw .usage("--from is not before --to, so that no entry can match")
+        }
     }
 
     static func limit(_ arguments: Arguments) throws(CommandError) -> Int {
@@ -281,7 +288,7 @@ struct LedgerVerification {
             var reader = try LedgerReader.open(path: path)
             outcome.verified = try reader.verify(
                 chain, checkpoints: checkpoints, progress: { progress.show($0) },
-                report: { outcome.findings.append($0) })
+                report: { outcome.findings.append(missingVersions.isEmpty ? $0 : $0.withoutAllKeys) })
             progress.clear()
         } catch {
             progress.clear()
@@ -291,6 +298,15 @@ struct LedgerVerification {
             throw .failed("old entries were purged while the ledger was read; run this again")
         }
         return outcome
+    }
+
+    /// Names the versions of the key that are not configured, if there are any.
+    func noteMissingKeys(_ context: CommandContext) {
+        guard !missingVersions.isEmpty else { return }
+        let list = missingVersions.map { String($0) }.joined(separator: ", ")
+        context.note(
+            "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list). Name them"
+                + " there: olderKeys: [{ version: N, key: FILE }], and run this again")
     }
 
     func run(_ context: CommandContext, asJSON: Bool) throws(CommandError) {
@@ -311,7 +327,8 @@ struct LedgerVerification {
         } else {
             for finding in findings { try context.print(finding.text) }
             if findings.isEmpty {
-                try context.print("\(result.rowCount) entries up to sequence \(result.last): nothing was altered")
+                try context.print(
+                    "\(result.rowCount.counted("entry", "entries")) up to sequence \(result.last): nothing was altered")
                 for line in result.verified?.purgeLines ?? [] { try context.print(line) }
                 if checkpoints.count == result.verified?.strangeCheckpointCount ?? 0 {
                     if !checkpoints.isEmpty { context.note("no checkpoint belongs to this node, \(chain.node)") }
@@ -319,12 +336,8 @@ struct LedgerVerification {
                 }
             }
         }
-        if !findings.isEmpty, !missingVersions.isEmpty {
-            let list = missingVersions.map { String($0) }.joined(separator: ", ")
-            context.note(
-                "the ledger was also sealed under versions of ledger.key that ledger.olderKeys does not name: \(list)")
-        }
-        if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
+        if !findings.isEmpty { noteMissingKeys(context) }
+        if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count.counted("finding"))") }
     }
 
     /// The checkpoints in the lines of a text, for example of a log in JSON.

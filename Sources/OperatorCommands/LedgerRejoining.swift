@@ -163,7 +163,7 @@ struct LedgerRejoining {
         }
         if outcome.takenCount + outcome.againCount > 0 {
             try context.print(
-                "\(outcome.takenCount) entries were copied back from the copy, and \(outcome.againCount) recorded again after them"
+                "copied back from the copy: \(outcome.takenCount.counted("entry", "entries")); recorded again after them: \(outcome.againCount)"
             )
         }
         for name in outcome.succeeded { try context.print("this node, \(node), succeeds \(name), whose copy stays") }

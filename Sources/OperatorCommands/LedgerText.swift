@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandLineKit
 import CommandSupport
 import Records
 import StorageSQLite
@@ -30,7 +31,7 @@ extension LedgerVerified {
 extension LedgerPurge {
     fileprivate var text: String {
         let act = place == .ledger ? "purged" : "purged from the copy in PostgreSQL"
-        return "\(time)  \(act): \(rowCount) entries through \(through), kept for \(retention) s"
+        return "\(time)  \(act): \(rowCount.counted("entry", "entries")) through \(through), kept for \(retention) s"
     }
 
     fileprivate func write(to writer: inout JSONWriter) {
@@ -58,6 +59,9 @@ extension LedgerFinding {
             "\(Self.text(range)): none of these is sealed under ledger.key or ledger.olderKeys for this node; another key or another node "
                 + "made the ledger, or all of it was altered"
         case .batchAltered(let range): "\(Self.text(range)): one of these or their seal was altered"
+        case .keyMissing(let range):
+            "\(Self.text(range)): not verified, because the key that sealed them is not configured; it may be another version of"
+                + " ledger.key"
         case .batchUnproven(let range): "\(Self.text(range)): not proven, because the batch before them is missing"
         case .batchMalformed(let range): "\(Self.text(range)): their batch has a form that Latchkey does not write"
         case .entryUnreadable(let sequence): "\(sequence): sealed, but not readable by this version"
@@ -87,6 +91,7 @@ extension LedgerFinding {
         case .rowMoved: "row_moved"
         case .sealedByOthers: "sealed_by_others"
         case .batchAltered: "batch_altered"
+        case .keyMissing: "key_missing"
         case .batchUnproven: "batch_unproven"
         case .batchMalformed: "batch_malformed"
         case .entryUnreadable: "entry_unreadable"
@@ -99,7 +104,7 @@ extension LedgerFinding {
         switch self {
         case .beginningForged: nil
         case .rowsMissing(let range), .tailMissing(let range), .rowsUnsealed(let range), .sealedByOthers(let range),
-            .batchAltered(let range),
+            .batchAltered(let range), .keyMissing(let range),
             .batchUnproven(let range), .batchMalformed(let range):
             range
         case .rowAltered(let sequence), .rowMoved(_, let sequence), .entryUnreadable(let sequence),

@@ -30,6 +30,10 @@ extension Command {
             An issuer chooses the names of these kinds: jti (a token), sub (a subject), device (a device) and session (a playback session).
             The other kinds are kid (a signing key), iss (an issuer), hu (a device by the HU in its SPC) and content (a content id or key
             id). Subjects and devices are stored under pseudonyms. To revoke the same thing again replaces the end and the reason.
+
+            A session is named by session.id of its token, or by the licence id of its first licence: X-License-Id, the sid of its session
+            tokens, and the licence of its license_issued row in latchkey ledger query --subject. The ids in latchkey account playbacks
+            list are others; latchkey account playbacks end takes them.
             """,
         examples: [
             "latchkey revocations add --config latchkey.json5 --kind sub --value viewer-7",
@@ -52,6 +56,7 @@ extension Command {
                 context.note("PostgreSQL did not take it; this node's daemon enforces it, and sends it there later")
             }
             try RevocationArguments.report(added.revocation, arguments, context)
+            if let note = given.note { context.note(note) }
         })
 
     private static let liftRevocation = Command(
@@ -122,6 +127,8 @@ private struct RevocationArguments {
 
     let file: ConfigurationFile
     let target: RevocationTarget
+    /// A doubt whether the value is the right one; nil if there is none.
+    let note: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
@@ -131,6 +138,15 @@ private struct RevocationArguments {
                 kind: kind, issuer: arguments.value(Self.issuer), value: value, issuers: file.configuration.issuerNames)
         }
         self.file = file
+        // An issuer may have chosen such an id, so it is not refused.
+        let mayBeOfSPC =
+            kind == Revocation.Kind.session.rawValue && value.utf8.count == 16
+            && (try? Hexadecimal.decode(value)) != nil
+        note =
+            mayBeOfSPC
+            ? "note: this ends only sessions with this session.id in their tokens; the session in latchkey account playbacks "
+                + "list --json is another id"
+            : nil
     }
 
     static func attempt<Result>(_ body: () throws(RevocationFault) -> Result) throws(CommandError) -> Result {

@@ -12,9 +12,17 @@ import StorageSQLite
 /// The copies of all nodes' ledgers in PostgreSQL, for commands that read them.
 enum SharedLedger {
     static let option = CommandOption(
-        "--shared", .flag, help: "read the copies of all nodes' ledgers in PostgreSQL, instead of this node's own")
+        "--shared", .flag,
+        help: "read the copies of all nodes' ledgers in PostgreSQL, a few seconds old, instead of this node's own")
     static let node = CommandOption(
         "--node", .value("ID"), help: "with --shared: only this node, by its id or its name")
+
+    /// Whether the copies are to be read. Throws if `--node` is given without `--shared`.
+    static func isWanted(_ arguments: Arguments) throws(CommandError) -> Bool {
+        let isWanted = arguments.isSet(option)
+        guard isWanted || !arguments.isSet(node) else { throw .usage("--node needs --shared") }
+        return isWanted
+    }
 
     /// The number of rows that are read at once.
     static let pageSize = 1000
@@ -176,7 +184,7 @@ struct SharedLedgerVerification {
         }
         try print(outcomes, asJSON: asJSON)
         let count = outcomes.reduce(0) { $0 + $1.findings.count }
-        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(count) findings") }
+        if count > 0 { throw .failed("the copies of the ledgers do not verify: \(count.counted("finding"))") }
     }
 
     private func verify(_ node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Outcome {
@@ -224,7 +232,7 @@ struct SharedLedgerVerification {
                 for finding in outcome.findings { try context.print("\(name): \(finding.text)") }
                 if outcome.findings.isEmpty {
                     try context.print(
-                        "\(name): \(outcome.verified.rowCount) entries up to sequence \(outcome.verified.last): nothing was altered"
+                        "\(name): \(outcome.verified.rowCount.counted("entry", "entries")) up to sequence \(outcome.verified.last): nothing was altered"
                     )
                 }
                 for line in outcome.verified.purgeLines { try context.print("\(name): \(line)") }

@@ -71,7 +71,7 @@ private struct StoreCheck {
         }
         for finding in findings { try context.print("database: \(finding)") }
         if !findings.isEmpty {
-            throw .failed("the file \(path) is damaged: \(findings.count) findings; restore a copy of it")
+            throw .failed("the file \(path) is damaged: \(findings.count.counted("finding")); restore a copy of it")
         }
     }
 
@@ -96,11 +96,13 @@ private struct StoreCheck {
             for finding in entries.findings { try context.print("ledger: \(finding.text)") }
             if findingCount == 0 {
                 try context.print(
-                    "\(keys.count) keys open, and \(entries.rowCount) entries up to sequence \(entries.last) verify: nothing was altered"
+                    "opened \(keys.count.counted("key")), and verified \(entries.rowCount.counted("entry", "entries"))"
+                        + " up to sequence \(entries.last): nothing was altered"
                 )
             }
         }
-        if findingCount > 0 { throw .failed("the store does not verify: \(findingCount) findings") }
+        if !entries.findings.isEmpty { ledger.noteMissingKeys(context) }
+        if findingCount > 0 { throw .failed("the store does not verify: \(findingCount.counted("finding"))") }
     }
 
     private func checkKeys() async throws(CommandError) -> (count: Int, findings: [KeyFinding]) {

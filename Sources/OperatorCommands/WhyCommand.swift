@@ -55,13 +55,28 @@ extension Command {
             guard file != nil || arguments.isSet(AdminClient.server) else {
                 throw .usage("--config FILE or --server URL is missing")
             }
-            guard file != nil || !arguments.isSet(sharedCopies) else { throw .usage("--shared needs --config FILE") }
+            if arguments.isSet(sharedCopies) {
+                guard let file else { throw .usage("--shared needs --config FILE") }
+                guard id != nil else {
+                    throw .usage("--shared needs an ID: without one, the refusals are those in the daemon's memory")
+                }
+                try OpenedLedger.requireShared(file)
+            }
             let client = try AdminClient(arguments, file, context, for: .look)
             guard let id else { return try LatestRefusals(client).print(asJSON: arguments.isSet(.json), context) }
             let search = RefusalSearch(id: id, context: context)
-            var found = try search.inMemory(client)
             let ledger = search.isTrace ? nil : file
             let copies = arguments.isSet(sharedCopies) ? ledger : nil
+            var found: RefusalReport?
+            var hasAnswered = true
+            do throws(AdminClient.Failure) {
+                found = try search.inMemory(client)
+            } catch {
+                // The ledger is there without a daemon.
+                guard ledger != nil else { throw .failed(error.text) }
+                context.note("warning: \(error.text)")
+                hasAnswered = false
+            }
             if found == nil, let ledger {
                 do throws(CommandError) {
                     found = try search.inLedger(of: ledger)
@@ -73,7 +88,8 @@ extension Command {
             }
             if found == nil, let copies { found = try await search.inCopies(of: copies) }
             guard var report = found else {
-                throw .failed(search.absence(hasLedger: ledger != nil, hasCopies: copies != nil))
+                throw .failed(
+                    search.absence(hasAnswered: hasAnswered, hasLedger: ledger != nil, hasCopies: copies != nil))
             }
             if let file {
                 do throws(CommandError) {
@@ -82,9 +98,7 @@ extension Command {
                     context.note("warning: \(error.text)")
                 }
                 do throws(CommandError) {
-                    if let path = arguments.value(config), let keys = try await search.candidates(of: report, path) {
-                        report.add(candidates: keys)
-                    }
+                    if let path = arguments.value(config) { try await search.addKeys(to: &report, path) }
                 } catch {
                     context.note("warning: \(error.text)")
                 }
@@ -115,23 +129,17 @@ private struct RefusalSearch {
     var isTrace: Bool { id.utf8.count == Self.traceIDSize }
     let context: CommandContext
 
-    /// A daemon that does not answer is no reason to give up: the ledger is there without it.
-    func inMemory(_ client: AdminClient) throws(CommandError) -> RefusalReport? {
-        do throws(AdminClient.Failure) {
-            let answer = try client.get("/v1/refusals/\(id)")
-            switch answer.status {
-            case 200:
-                guard let report = RefusalReport(parsing: answer.body) else {
-                    throw AdminClient.Failure(
-                        text: "the answer of \(client.name) is not that of Latchkey's admin listener")
-                }
-                return report
-            case 404: return nil
-            default: throw AdminClient.Failure(text: client.refusal(of: answer.status))
+    /// Throws if the daemon does not say whether it has the refusal.
+    func inMemory(_ client: AdminClient) throws(AdminClient.Failure) -> RefusalReport? {
+        let answer = try client.get("/v1/refusals/\(id)")
+        switch answer.status {
+        case 200:
+            guard let report = RefusalReport(parsing: answer.body) else {
+                throw AdminClient.Failure(text: "the answer of \(client.name) is not that of Latchkey's admin listener")
             }
-        } catch {
-            context.note("warning: \(error.text)")
-            return nil
+            return report
+        case 404: return nil
+        default: throw AdminClient.Failure(text: client.refusal(of: answer.status))
         }
     }
 
@@ -181,22 +189,28 @@ private struct RefusalSearch {
         let path = file.configuration.storage.databasePath
         let terms = [
             report.isAboutMissingKey ? report[.content].map { LedgerQuery(content: $0) } : nil,
+            // No index finds a key, so the whole ledger is read.
+            report.askedKeyID.map { LedgerQuery().also(device: nil, keyID: $0, playback: nil) },
             report.isAboutRevocation ? report.subjectPseudonym.map { LedgerQuery(subject: $0) } : nil,
         ].compactMap(\.self)
+        var progress = CommandProgress(context, unit: "entries read")
+        defer { progress.clear() }
         do {
             for query in terms {
                 let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
                 var last: LedgerEntry?
                 var reader = try LedgerReader.open(path: path)
-                try reader.find(query, index: index) { find in
-                    switch find.entry.kind {
-                    case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported, .revoked,
-                        .revocationLifted:
-                        last = find.entry
-                    default: break  // Rows of licences, and of what changes neither a key nor a revocation.
-                    }
-                    return true
-                }
+                try reader.find(
+                    query, index: index, progress: { progress.show($0) },
+                    visit: { find in
+                        switch find.entry.kind {
+                        case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported, .revoked,
+                            .revocationLifted:
+                            last = find.entry
+                        default: break  // Rows of licences, and of what changes neither a key nor a revocation.
+                        }
+                        return true
+                    })
                 if let text = last?.history { return text }
             }
             return nil
@@ -205,12 +219,26 @@ private struct RefusalSearch {
         }
     }
 
-    /// The live keys of the content that was asked for; nil unless there are several.
-    func candidates(of report: RefusalReport, _ path: String) async throws(CommandError) -> String? {
-        guard report.isAboutMissingKey, let contentID = report[.content].flatMap({ try? ContentID($0) }) else {
-            return nil
-        }
+    /// Adds what the store knows of a missing key: that the key of this id was withdrawn, which this node's ledger need
+    /// not say, and the live keys of a name that fits several.
+    func addKeys(to report: inout RefusalReport, _ path: String) async throws(CommandError) {
+        guard report.isAboutMissingKey else { return }
         let store = try OpenedKeyStore(configuration: path, context)
+        if !report.hasHistory, let keyID = report.askedKeyID {
+            let maintenance = try store.maintenance()
+            let found = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                try await maintenance.key(keyID)?.record.attributes
+            }
+            if let found, found.state == .withdrawn {
+                report.add(history: "the key \(keyID) of \(found.contentID) was withdrawn")
+            }
+        }
+        if let keys = try await candidates(of: report, store) { report.add(candidates: keys) }
+    }
+
+    /// The live keys of the content that was asked for; nil unless there are several.
+    private func candidates(of report: RefusalReport, _ store: OpenedKeyStore) async throws(CommandError) -> String? {
+        guard let contentID = report[.content].flatMap({ try? ContentID($0) }) else { return nil }
         let keys = try await OpenedKeyStore.attempt { () async throws(StoreError) in
             try await store.keys(of: contentID).filter { $0.state == .live }
         }
@@ -219,13 +247,13 @@ private struct RefusalSearch {
         return keys.count > Self.candidatesMaximum ? "\(words) and \(keys.count - Self.candidatesMaximum) more" : words
     }
 
-    func absence(hasLedger: Bool, hasCopies: Bool) -> String {
-        let places =
-            switch (hasLedger, hasCopies) {
-            case (false, _): "the admin listener"
-            case (true, false): "the admin listener and this node's ledger"
-            case (true, true): "the admin listener, this node's ledger and the copies of all ledgers"
-            }
+    func absence(hasAnswered: Bool, hasLedger: Bool, hasCopies: Bool) -> String {
+        let asked = [
+            hasAnswered ? "the admin listener" : nil, hasLedger ? "this node's ledger" : nil,
+            hasCopies ? "the copies of all ledgers" : nil,
+        ].compactMap(\.self)
+        let last = asked.suffix(1).joined()
+        let places = asked.count > 1 ? asked.dropLast().joined(separator: ", ") + " and " + last : last
         let elsewhere = hasCopies ? "" : "have been answered by another node, "
         return "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). "
             + "It may \(elsewhere)be older than the last 10,000 refusals, or not have been refused."

@@ -76,3 +76,36 @@ extension SocketAddress: LosslessStringConvertible {
         }
     }
 }
+
+extension SocketAddress {
+    /// What is wrong with a text that is no address, in words without a part of the text. Nil for an address.
+    package static func fault(of text: String) -> String? {
+        guard SocketAddress(text) == nil else { return nil }
+        if text.hasPrefix("unix:") {
+            let path = text.dropFirst(5)
+            if !path.hasPrefix("/") { return "the path of the socket does not begin with a slash" }
+            return path.utf8.count > pathSizeMaximum
+                ? "the path of the socket has more than \(pathSizeMaximum) bytes" : "the path is not that of a socket"
+        }
+        guard let colon = text.lastIndex(of: ":"), !text.hasSuffix("]"), !text.hasSuffix(":") else {
+            return "the port is missing"
+        }
+        let (host, port) = (text[..<colon], text[text.index(after: colon)...])
+        // An address of IPv6 has colons of its own.
+        if host.contains(":"), !host.hasPrefix("[") { return "an IPv6 address stands in brackets before its port" }
+        return portFault(port) ?? hostFault(host)
+    }
+
+    private static func portFault(_ port: Substring) -> String? {
+        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return "the port is not a number" }
+        guard Int(port).map({ $0 <= 65535 }) == true else { return "the port is above 65535" }
+        return port.hasPrefix("0") && port != "0" ? "the port begins with a zero" : nil
+    }
+
+    private static func hostFault(_ host: Substring) -> String {
+        if host.isEmpty { return "the IP address before the port is missing" }
+        let isName = !host.contains(":") && host.contains { $0.isLetter }
+        return isName
+            ? "a name stands in the place of a numeric IP address" : "what stands before the port is not an IP address"
+    }
+}

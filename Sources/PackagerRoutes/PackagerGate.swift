@@ -10,7 +10,7 @@ package import Telemetry
 ///
 /// It checks in this order that no other machine could read the secret on the way, which packager the secret belongs
 /// to, and that the packager may ask now. `Packager.permits` then decides what the packager may do with a content. A
-/// `GuessLimiter` slows down wrong credentials, as for administrators.
+/// `GuessLimiter` answers most of many wrong credentials with a wait, as for administrators.
 package final class PackagerGate: Sendable {
     /// Why a request is refused.
     package enum Refusal: Error, Equatable {
@@ -18,7 +18,7 @@ package final class PackagerGate: Sendable {
         case plaintext
         /// The request does not come from a packager. The answer must not show which case it is.
         case credential(PackagerRefusal)
-        /// The client's network has presented too many wrong credentials. This one was not checked.
+        /// The credential is wrong, and the client's network has presented too many wrong ones.
         case slowed(retryAfterSeconds: Int64)
         /// The packager of this name sends too many requests.
         case rate(packager: String, retryAfterSeconds: Int64)
@@ -72,9 +72,9 @@ package final class PackagerGate: Sendable {
 
     /// Why a presented credential was refused; the labels of a metric.
     package enum CredentialRefusal: String, MetricLabels {
-        /// The credential was checked. It belongs to no packager, or to a disabled one.
+        /// The credential belongs to no packager, or to a disabled one.
         case wrong
-        /// The credential was not checked, because its network has sent wrong ones before.
+        /// The credential is wrong too, but was answered with a wait: its network has sent too many wrong ones.
         case slowed
 
         package static let labelNames = ["reason"]
@@ -101,20 +101,15 @@ package final class PackagerGate: Sendable {
     package func sender(of request: HTTPRequest, in directory: PackagerDirectory) throws(Refusal) -> Packager {
         guard request.peer.hidesSecrets else { throw .plaintext }
         let credentials = PackagerCredentials(request)
-        if credentials.maySpellAGuess,
-            let seconds = guesses.waitSeconds(of: request.peer, with: credentials.secret)
-        {
-            refusedCredentials[.slowed].increment()
-            throw .slowed(retryAfterSeconds: seconds)
-        }
         do throws(PackagerRefusal) {
-            let packager = try directory.judge(credentials)
-            if let secret = credentials.secret { guesses.noteRightSecret(secret, of: request.peer) }
-            return packager
+            return try directory.judge(credentials)
         } catch {
             // A disabled packager's secret counts too. Otherwise the missing wait would show that it is right.
             if credentials.maySpellAGuess {
-                guesses.noteWrongSecret(credentials.secret, of: request.peer)
+                if let seconds = guesses.waitSeconds(afterWrongSecretOf: request.peer) {
+                    refusedCredentials[.slowed].increment()
+                    throw .slowed(retryAfterSeconds: seconds)
+                }
                 refusedCredentials[.wrong].increment()
             }
             throw .credential(error)

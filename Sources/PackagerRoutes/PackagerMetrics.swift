@@ -43,7 +43,7 @@ package final class PackagerMetrics: Sendable {
     package init(in registry: MetricsRegistry) {
         refusedCredentials = registry.counters(
             "latchkey_packager_credentials_refused_total",
-            help: "Refused secrets of packagers: wrong, or not checked because of earlier wrong ones.",
+            help: "Wrong secrets of packagers; those over the limit of their network are slowed.",
             by: PackagerGate.CredentialRefusal.self)
         registry.series(
             "latchkey_packager_requests_total", help: "Requests of packagers, by interface and outcome.",

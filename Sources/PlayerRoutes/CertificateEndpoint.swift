@@ -17,8 +17,15 @@ package struct CertificateEndpoint: Sendable {
     package enum Answer: Sendable {
         case found(HTTPResponse)
         /// No credential has that name, it is draining, or it has no certificate of that size.
-        case notFound
+        case notFound(Absence)
         case formatUnknown
+    }
+
+    /// For the operator: why there is no certificate for a query. The client only learns that there is none.
+    package struct Absence: Equatable, Sendable {
+        package let cause: String
+        package let found: String
+        package let expected: String
     }
 
     private struct File: Sendable {
@@ -75,9 +82,11 @@ package struct CertificateEndpoint: Sendable {
 
     private var files: [String: Files] = [:]
     private let defaultName: String?
+    private let drainingNames: Set<String>
 
     package init(_ credentials: CredentialSet, crypto: CryptoContext) throws(CryptoError) {
         defaultName = credentials.credentials.first { $0.stage == .serving }?.name
+        drainingNames = Set(credentials.credentials.filter { $0.stage == .draining }.map(\.name))
         for credential in credentials.credentials where credential.stage != .draining {
             let certificates = [credential.certificate1024?.der, credential.certificate2048?.der].compactMap(\.self)
             files[credential.name] = Files(
@@ -99,7 +108,7 @@ package struct CertificateEndpoint: Sendable {
         guard let format = query.format.map({ Configuration.CertificateFormat(rawValue: $0) }) ?? standard else {
             return .formatUnknown
         }
-        guard let file = forms(for: query)?[format] else { return .notFound }
+        guard let file = forms(for: query)?[format] else { return .notFound(absence(for: query)) }
         let fields: HTTPFields = [
             "Content-Type": format.contentType,
             "Cache-Control": "public, max-age=3600",
@@ -150,6 +159,26 @@ package struct CertificateEndpoint: Sendable {
         case "2048": return chosen.certificate2048
         default: return nil  // No other size exists.
         }
+    }
+}
+
+extension CertificateEndpoint {
+    private func absence(for query: CertificateQuery) -> Absence {
+        let names = "a credential that is serving or staged; latchkey credentials list names them"
+        guard let name = query.credential ?? defaultName else {
+            return Absence(cause: "no credential is serving", found: "no parameter credential", expected: names)
+        }
+        if files[name] == nil {
+            let cause =
+                drainingNames.contains(name)
+                ? "the credential is draining, so its certificates are not given to apps"
+                : "no credential has the name that the parameter credential has"
+            return Absence(cause: cause, found: "credential=\(name)", expected: names)
+        }
+        return Absence(
+            cause: "the credential has no certificate of this size",
+            found: "credential \(name), size=\(query.size ?? "")",
+            expected: "size=1024 or size=2048, as the credential has it; see latchkey credentials list")
     }
 }
 

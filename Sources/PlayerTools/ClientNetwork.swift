@@ -21,14 +21,18 @@ struct ClientNetwork {
 
     private let settings: HTTPRoundTripSettings
     private let timeoutSeconds: Int64
+    /// The end of the message about a server that does not answer.
+    private let absenceRemark: String
     /// The end of the message about an answer that is too large.
     private let sizeRemark: String
 
     /// Reads the options. `answerSizeMaximum` is in bytes.
     init(
         _ arguments: Arguments, answerSizeMaximum: Int = HTTPRoundTripSettings().answerSizeMaximum,
-        sizeRemark: String = "no licence is"
+        sizeRemark: String = "no licence is",
+        absenceRemark: String = "is latchkeyd running, and is this an address at which it listens?"
     ) throws(CommandError) {
+        self.absenceRemark = absenceRemark
         self.sizeRemark = sizeRemark
         var settings = HTTPRoundTripSettings()
         settings.answerSizeMaximum = answerSizeMaximum
@@ -66,7 +70,7 @@ struct ClientNetwork {
         case .proxyUnknown: "there is no host with the proxy's name"
         case .notConnected(let text):
             settings.proxy == .environment
-                ? "nothing answers at \(server) (\(text)); is latchkeyd running, and is this an address at which it listens?"
+                ? "nothing answers at \(server) (\(text)); \(absenceRemark)"
                 : "neither \(server) nor the proxy answers (\(text))"
         case .timedOut: "\(server) did not answer within \(timeoutSeconds) s"
         case .certificateRefused(let text):

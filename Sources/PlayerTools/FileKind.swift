@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandLineKit
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
@@ -143,7 +144,7 @@ extension FileKind: CustomStringConvertible {
         case .wrapped(let place, let content): "\(content.name) as Base64 text in \(place)"
         case .markup: "XML or HTML text"
         case .text: "text"
-        case .unknown(let count): "\(count) bytes of an unknown kind"
+        case .unknown(let count): "\(count.counted("byte")) of an unknown kind"
         }
     }
 

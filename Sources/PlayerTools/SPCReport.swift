@@ -105,7 +105,7 @@ extension SPCReport {
         case .accepted: lines.append("  the server opens it")
         case .rejected(let rejection): lines.append("  the server rejects it: \(rejection.explanation)")
         }
-        lines.append("\(contents.blocks.count) blocks:")
+        lines.append("\(contents.blocks.count.counted("block")):")
         for block in contents.blocks {
             let name = TLLVTag.name(of: block.tag) ?? "unknown"
             let padding = block.range.upperBound - block.value.upperBound

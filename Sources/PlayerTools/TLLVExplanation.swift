@@ -1,5 +1,6 @@
 import Administration
 import ByteCoding
+import CommandLineKit
 import FairPlay
 
 /// The contents of one block of an SPC in words (protocol, section 2.1).
@@ -114,7 +115,7 @@ struct TLLVExplanation {
         guard count <= 64, 12 + Int(count) * 8 <= value.count else {
             return ["\(count) formats are more than 64, or more than the block has: ignored"]
         }
-        var lines = ["version \(version), \(count) formats"]
+        var lines = ["version \(version), \(count.counted("format"))"]
         for _ in 0..<count {
             let format = try reader.readUInt64("format")
             let meaning = format == DeviceFacts.keyFormatDefault ? " (a content key of 16 bytes)" : ""

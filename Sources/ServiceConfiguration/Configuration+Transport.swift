@@ -1,3 +1,4 @@
+import ByteCoding
 package import HTTPServing
 package import POSIXSockets
 
@@ -13,6 +14,22 @@ package enum ListenerAddress: Equatable, Sendable {
         switch self {
         case .socket(let address): address
         case .systemd: nil
+        }
+    }
+}
+
+extension ListenerAddress {
+    /// Whether only one of two listeners with these addresses can be opened: the addresses are the same, or one means
+    /// all addresses of its family and the ports are the same.
+    func meets(_ other: ListenerAddress) -> Bool {
+        guard case .socket(.internet(let one, let port)) = self,
+            case .socket(.internet(let another, let otherPort)) = other
+        else { return self == other }
+        guard port == otherPort, port != 0 else { return false }
+        switch (one, another) {
+        case (.v4(let left), .v4(let right)): return left == right || left == 0 || right == 0
+        case (.v6, .v6): return one == another || one == .v6(0, 0) || another == .v6(0, 0)
+        case (.v4, .v6), (.v6, .v4): return false
         }
     }
 }
@@ -168,10 +185,17 @@ extension ConfigurationForm<UInt32> {
 
 extension ConfigurationForm<ListenerAddress> {
     static var listenerAddress: ConfigurationForm {
-        .string(
+        let form = ConfigurationForm.string(
             "a numeric IP address and a port, with IPv6 in brackets, \"unix:/PATH\" or \"systemd:NAME\"",
             example: "127.0.0.1:8443"
         ) { ListenerAddress($0) }
+        let read = { (node: JSONNode) -> ConfigurationFormResult<ListenerAddress> in
+            guard let text = node.string, !text.hasPrefix("systemd:"), let fault = SocketAddress.fault(of: text) else {
+                return form.read(node)
+            }
+            return .refused(fault)
+        }
+        return ConfigurationForm(expected: form.expected, example: form.example, read: read, write: form.write)
     }
 }
 

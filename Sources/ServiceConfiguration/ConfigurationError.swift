@@ -4,8 +4,8 @@ package import ByteCoding
 package enum ConfigurationError: Error, Equatable, Sendable {
     /// The file cannot be read.
     case unreadable(path: String, FileError)
-    /// The file is not JSON5; the error names line and column.
-    case malformed(path: String, JSONError)
+    /// The file is not JSON5; the error names line and column. `name` is that of a member that stands there twice.
+    case malformed(path: String, JSONError, name: String? = nil)
     /// The file can be read, but it or the files that it names have these problems: at least one, in the order of the
     /// file.
     case invalid(path: String, [ConfigurationProblem])
@@ -24,7 +24,10 @@ extension ConfigurationError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path, let error): "\(path): \(error)"
-        case .malformed(let path, let error): "\(path): \(error)"
+        case .malformed(let path, .tooLarge(let size, let maximum), _):
+            "\(path): \(JSONError.tooLarge(size: size, maximum: maximum))"
+        case .malformed(let path, let error, let name):
+            "\(path), \(error)" + (name.map { ": \(VisibleText.shown($0))" } ?? "")
         case .invalid(let path, let problems): problems.map { $0.line(inFile: path) }.joined(separator: "\n")
         }
     }

@@ -1,3 +1,4 @@
+import CommandLineKit
 import ContentKeys
 import Entitlements
 import FairPlay
@@ -18,6 +19,8 @@ extension ConfigurationFault: CustomStringConvertible {
             "expected \(expected), such as \(example), and found \(found.rawValue)"
         case .invalidValue(let expected, let example): "expected \(expected), such as \(example)"
         case .duplicate(let other): "the same as \(other); each must differ"
+        case .sameAddress(let other):
+            "the same address as \(other), or one that includes it; give each listener a port or a path of its own"
         case .pathsOverlap(let other): "some path fits this and \(other); a path must have one meaning"
         case .incomplete(let other): "needs \"\(other)\" beside it"
         case .conflict(let other): "cannot be used together with \"\(other)\"; remove one of them"
@@ -36,7 +39,7 @@ extension ConfigurationFault: CustomStringConvertible {
             "the file holds \(count) certificates, and a recipient has one; name the file of each recipient in the list"
         case .notACertificateBundle(let error): Self.describe(error)
         case .wrongCertificateCount(let count):
-            "the file holds \(count) certificate\(count == 1 ? "" : "s"); with \"provisioning-data\" it must be the"
+            "the file holds \(count.counted("certificate")); with \"provisioning-data\" it must be the"
                 + " 1024-bit certificate followed by the 2048-bit one, and with \"ask\" one certificate of 1024 bits"
         case .notJSON(let error): "the file is not JSON: \(error)"
         case .notAPrivateKey: "the file is not an RSA private key in PEM or DER"

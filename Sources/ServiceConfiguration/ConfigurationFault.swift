@@ -25,6 +25,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case invalidValue(expected: String, example: String)
     /// Two values are the same that must be distinct.
     case duplicate(of: String)
+    /// The listener of this field has the same address, or one that includes it.
+    case sameAddress(as: String)
     /// Some request path matches both path patterns.
     case pathsOverlap(with: String)
     /// This field needs the other one.

@@ -34,7 +34,9 @@ package struct ConfigurationFile: Sendable {
     package init(parsing bytes: [UInt8], path: String, environment: [String: String]) throws(ConfigurationError) {
         let root: JSONNode
         root = try wrap(
-            { (error: JSONError) in ConfigurationError.malformed(path: path, error) },
+            { (error: JSONError) in
+                ConfigurationError.malformed(path: path, error, name: Self.repeatedName(error, in: bytes))
+            },
             try JSONReader.parse(bytes, dialect: .json5, limits: JSONLimits(sizeMaximum: Self.sizeMaximum)))
         let reading = ConfigurationReading(
             root, directory: FilePath.directory(of: FilePath.absolute(path)), environment: environment)
@@ -51,6 +53,22 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension ConfigurationFile {
+    private static let shownNameSizeMaximum = 64
+
+    /// The name that an object has twice, as it is written; nil for other errors.
+    private static func repeatedName(_ error: JSONError, in bytes: [UInt8]) -> String? {
+        guard case .duplicateMember(let position, _) = error, position.byteOffset < bytes.count else { return nil }
+        let rest = bytes[position.byteOffset...].prefix(shownNameSizeMaximum)
+        let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
+        let name =
+            if let quote = rest.first, quotes.contains(quote) {
+                rest.dropFirst().prefix { $0 != quote }
+            } else {
+                rest.prefix { $0 > 0x20 && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+            }
+        return String(decoding: name, as: UTF8.self)
+    }
+
     /// The configuration in force, in the syntax of the file: with the values of the file and of the environment, and
     /// with each default in a comment. Reading this text gives the same configuration.
     ///

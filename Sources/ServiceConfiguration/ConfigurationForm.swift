@@ -17,6 +17,8 @@ enum ConfigurationFormResult<Value> {
     case wrongType
     /// The value has the right type, but is not allowed.
     case invalid
+    /// The same, with the reason in words. They have no part of the value.
+    case refused(String)
     /// The value is not allowed, for a reason that has a fault of its own.
     case fault(ConfigurationFault)
 }

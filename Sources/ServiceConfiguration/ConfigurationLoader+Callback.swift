@@ -24,6 +24,7 @@ extension ConfigurationLoader {
         calls.identity = identity
         calls.timeout = configured.timeout
         calls.callMaximum = configured.callMaximum
+        calls.waitingMaximum = configured.waitingMaximum
         var settings = CallbackDecider.Settings(name: configured.name, sources: configured.sources)
         settings.failure = configured.failure
         settings.memory = configured.memory

@@ -45,6 +45,7 @@ extension ConfigurationLoader {
     ) -> AuthenticatorDigest? {
         let before = knownSecrets
         guard let secret = adminToken(source, path) else { return nil }
+        noteIfShort(secret, path)
         if let other = before.first(where: { $0.secret.bytes.isEqual(to: secret.bytes) }) {
             report(path, .duplicate(of: other.path))
             return nil

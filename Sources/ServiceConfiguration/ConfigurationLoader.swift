@@ -22,6 +22,8 @@ package struct ConfigurationLoader {
     /// The secrets that requests present or that sign tokens and call-backs, by the fields that name them. A packager's
     /// secret must differ from all of them.
     private(set) var knownSecrets: [(path: String, secret: SharedSecret)] = []
+    /// The tokens of administrators and secrets of packagers that are short.
+    private(set) var shortSecrets: [ShortSecretWarning] = []
 
     package init(
         _ file: ConfigurationFile, environment: [String: String], substitutes: [String: [SharedSecret]] = [:]
@@ -117,6 +119,7 @@ package struct ConfigurationLoader {
         var tokens: [(token: AdminCredentials.Token, path: String)] = []
         for (name, source, roles, path) in sources {
             guard let secret = adminToken(source, path) else { continue }
+            noteIfShort(secret, path)
             let twin = tokens.first { $0.token.secret.bytes.isEqual(to: secret.bytes) && $0.token.roles != roles }
             if let twin { report(path, .duplicate(of: twin.path)) }
             tokens.append((.init(name: name, secret: secret, roles: roles), path))
@@ -136,6 +139,10 @@ package struct ConfigurationLoader {
         let secret = SharedSecret(token)
         knownSecrets.append((path, secret))
         return secret
+    }
+
+    mutating func noteIfShort(_ secret: SharedSecret, _ path: String) {
+        if let warning = ShortSecretWarning(field: path, length: secret.bytes.count) { shortSecrets.append(warning) }
     }
 
     mutating func checkListeners(with credentials: CredentialSet) {

@@ -41,8 +41,8 @@ final class ConfigurationReading {
         fields.removeAll(where: isReplaced)
     }
 
-    func report(_ path: String, at position: TextPosition?, _ fault: ConfigurationFault) {
-        problems.append(ConfigurationProblem(path: path, position: position, fault: fault))
+    func report(_ path: String, at position: TextPosition?, _ fault: ConfigurationFault, found: String? = nil) {
+        problems.append(ConfigurationProblem(path: path, position: position, fault: fault, found: found))
     }
 
     /// The value of a variable in the syntax of the file; nil if the variable is not set.
@@ -59,6 +59,10 @@ final class ConfigurationReading {
         case .value(let value): return value
         case .wrongType, .invalid:
             report(variable.rawValue, at: nil, .invalidValue(expected: form.expected, example: form.example))
+            return nil
+        case .refused(let reason):
+            let fault = ConfigurationFault.invalidValue(expected: form.expected, example: form.example)
+            report(variable.rawValue, at: nil, fault, found: reason)
             return nil
         case .fault(let fault):
             report(variable.rawValue, at: nil, fault)

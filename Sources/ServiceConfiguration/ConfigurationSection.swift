@@ -311,6 +311,9 @@ final class ConfigurationSection {
             reading.report(path, at: node.position, fault)
         case .invalid:
             reading.report(path, at: node.position, .invalidValue(expected: form.expected, example: form.example))
+        case .refused(let reason):
+            reading.report(
+                path, at: node.position, .invalidValue(expected: form.expected, example: form.example), found: reason)
         case .fault(let fault): reading.report(path, at: node.position, fault)
         }
         return nil

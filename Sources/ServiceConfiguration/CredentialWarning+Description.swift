@@ -14,6 +14,9 @@ extension CredentialWarning: CustomStringConvertible {
                 + " \(SDKVersion.newestKnownMajor); look for a newer one"
         case .sdkVersionUnreadable: "the SDK version in the 2048-bit certificate cannot be read"
         case .developmentMaterial: "it is development material, for this machine and for tests"
+        case .teamsDiffer(let small, let large):
+            "the 1024-bit certificate is for the team \(VisibleText.shown(small)) (OU), and the 2048-bit certificate for the"
+                + " team \(VisibleText.shown(large)); take both from one deployment"
         }
     }
 
@@ -25,6 +28,7 @@ extension CredentialWarning: CustomStringConvertible {
         case .sdkVersionUnknown: "sdk_version_unknown"
         case .sdkVersionUnreadable: "sdk_version_unreadable"
         case .developmentMaterial: "development_material"
+        case .teamsDiffer: "teams_differ"
         }
     }
 

@@ -20,6 +20,8 @@ package enum FileError: Error, Equatable, Sendable {
     case failed(path: String, errno: Int32)
     /// The source is `credential:NAME`, but systemd has passed no credentials to this process.
     case credentialsDirectoryMissing(name: String)
+    /// The credential is a single hyphen, which the unit sets if the file of its `LoadCredential=` is not there.
+    case credentialNotLoaded(name: String)
     /// The source is `environment:VARIABLE`, but the variable is not set.
     case variableMissing(name: String)
     /// The value of the variable is not an absolute path.
@@ -45,8 +47,18 @@ extension FileError: CustomStringConvertible {
         case .failed(let path, let errno): "cannot read \(path) (errno \(errno))"
         case .credentialsDirectoryMissing(let name):
             "credential:\(name) needs CREDENTIALS_DIRECTORY, which systemd sets for LoadCredential=\(name):PATH"
+        case .credentialNotLoaded(let name):
+            "credential:\(name) is a single hyphen, which latchkey.service sets when the file of LoadCredential=\(name):PATH"
+                + " is not there; put the file there, and start the service again"
         case .variableMissing(let name): "the environment variable \(name) is not set"
         case .variableNotAPath(let name): "the environment variable \(name) must hold an absolute path"
         }
+    }
+
+    /// The same for a file that a user has named on a command line. That user need not be the daemon's.
+    package var commandDescription: String {
+        guard case .forbidden(let path) = self else { return description }
+        let remedy = FolderAccess.obstacle(to: path, writing: false) ?? "run the command as its owner or as root"
+        return "this user may not read \(path); \(remedy)"
     }
 }

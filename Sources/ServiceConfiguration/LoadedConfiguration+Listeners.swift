@@ -1,10 +1,12 @@
+import ByteCoding
+import CommandLineKit
 package import FairPlay
 import HTTPServing
 package import POSIXSockets
 
 extension LoadedConfiguration {
-    /// Returns the problems of listeners that strangers could enter, or whose traffic strangers could read. If there is
-    /// no problem, the listeners may be opened.
+    /// Returns the problems of listeners that strangers could enter, or whose traffic strangers could read, and of
+    /// listeners with the same address. If there is no problem, the listeners may be opened.
     ///
     /// The address of a socket from systemd is not known here. `exposureFaults` checks it when the socket is there.
     /// Problems have no position.
@@ -16,7 +18,13 @@ extension LoadedConfiguration {
             + listeners.admin.enumerated().map {
                 ("listeners.admin[\($0)]", $1.address, $1.transport, $1.isGuarded)
             }
-        return all.flatMap { path, address, transport, isGuarded in
+        let twins: [ConfigurationProblem] = all.enumerated().compactMap { index, listener in
+            all[..<index].first { $0.1.meets(listener.1) }.map { other in
+                ConfigurationProblem(
+                    path: listener.0 + ".address", position: nil, fault: .sameAddress(as: other.0))
+            }
+        }
+        let exposed: [ConfigurationProblem] = all.flatMap { path, address, transport, isGuarded in
             exposureFaults(
                 of: address.socketAddress, transport, isGuarded: isGuarded, credentials: credentials,
                 allowTestCredentials: allowTestCredentials
@@ -27,6 +35,7 @@ extension LoadedConfiguration {
                 return ConfigurationProblem(path: path + ".address", position: nil, fault: fault)
             }
         }
+        return twins + exposed
     }
 
     /// The listeners of a new configuration that replace the `running` ones, in the order of `running`.
@@ -61,8 +70,10 @@ extension LoadedConfiguration {
     }
 }
 
-/// A warning about a TLS certificate that has expired or expires soon.
+/// A warning about a TLS certificate that is not valid yet, has expired or expires soon.
 package enum TLSWarning: Equatable, Sendable {
+    /// It becomes valid at this time (seconds since 1970), and clients refuse it until then.
+    case begins(at: Int64)
     /// It expired at this time (seconds since 1970), so clients refuse it.
     case ended(at: Int64)
     /// It expires in this number of days.
@@ -71,10 +82,13 @@ package enum TLSWarning: Equatable, Sendable {
     /// How long before its end there is a warning about a certificate, in seconds: 30 days.
     private static let notice: Int64 = 30 * 86_400
 
-    /// Makes the warning about a certificate that expires at `end`; returns nil if there is nothing to warn about.
-    init?(end: Int64, now: Int64) {
-        // An end that could not be read counts as the distant past.
-        if end <= now {
+    /// Makes the warning about a certificate that is valid from `begin` to `end`; returns nil if there is nothing to
+    /// warn about.
+    init?(begin: Int64, end: Int64, now: Int64) {
+        // A time that could not be read counts as the distant past.
+        if begin > now {
+            self = .begins(at: begin)
+        } else if end <= now {
             self = .ended(at: end)
         } else if end - now <= Self.notice {
             self = .ends(days: (end - now) / 86_400)
@@ -87,20 +101,25 @@ package enum TLSWarning: Equatable, Sendable {
 extension TLSWarning: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .begins(let time):
+            "its TLS certificate is not valid before \(UnixTime(seconds: time)?.description ?? "a time beyond all calendars"),"
+                + " and clients refuse it until then"
         case .ended: "its TLS certificate has ended, and clients refuse it"
-        case .ends(let days): "its TLS certificate ends in \(days) days"
+        case .ends(let days): "its TLS certificate ends in \(days.counted("day"))"
         }
     }
 }
 
 extension LoadedConfiguration {
-    /// Warnings about certificates that have expired or expire soon, with the paths of their listeners. `now` is in
-    /// seconds since 1970.
+    /// Warnings about certificates that are not valid yet, have expired or expire soon, with the paths of their
+    /// listeners. `now` is in seconds since 1970.
     package func tlsWarnings(now: Int64) -> [(listener: String, warning: TLSWarning)] {
         [("public", publicListeners), ("admin", adminListeners)].flatMap { name, listeners in
             listeners.enumerated().flatMap { index, listener in
-                (listener.tls?.identities ?? []).compactMap { TLSWarning(end: $0.notAfter, now: now) }
-                    .map { ("listeners.\(name)[\(index)]", $0) }
+                (listener.tls?.identities ?? []).compactMap {
+                    TLSWarning(begin: $0.notBefore, end: $0.notAfter, now: now)
+                }
+                .map { ("listeners.\(name)[\(index)]", $0) }
             }
         }
     }

@@ -39,6 +39,8 @@ package struct LoadedConfiguration: Sendable {
     package let expressPlay: ExpressPlaySettings
     /// The packagers, which may ask for content keys.
     package let packagers: PackagerDirectory
+    /// Warnings about short tokens of administrators and secrets of packagers.
+    package let shortSecrets: [ShortSecretWarning]
     /// Makes and verifies session tokens; nil if none are issued.
     package let sessions: SessionTokens?
     /// How to call the service that decides about tokens which only it can read; nil without such a service.
@@ -121,8 +123,8 @@ package struct LoadedConfiguration: Sendable {
             acceleratorPath: acceleratorPath,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, keyDerivation: keyDerivation,
             issuers: issuers, keySources: keySources, expressPlay: expressPlay, packagers: packagers,
-            sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
-            pseudonymizer: pseudonymizer,
+            shortSecrets: loader.shortSecrets, sessions: sessions, callback: callback, ledgerKeys: ledgerKeys,
+            sharedSecrets: sharedSecrets, pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }

@@ -41,7 +41,7 @@ extension FileError {
     /// Whether there is no file, in distinction from one that cannot be used.
     package var isAbsence: Bool {
         switch self {
-        case .notFound, .credentialsDirectoryMissing, .variableMissing: true
+        case .notFound, .credentialsDirectoryMissing, .credentialNotLoaded, .variableMissing: true
         case .forbidden, .notARegularFile, .permissionsTooWide, .writableByOthers, .empty, .tooLarge, .failed,
             .variableNotAPath:
             false

@@ -14,8 +14,18 @@ package enum SecretFile {
     package static func read(
         _ source: SecretSource, environment: [String: String], sizeMaximum: Int = sizeMaximum
     ) throws(FileError) -> SecretBytes {
-        try FileReading.read(
-            source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
+        try read(source, environment: environment, sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
+    }
+
+    private static func read(
+        _ source: SecretSource, environment: [String: String], sizeMaximum: Int, permissions: FileReading.Permissions
+    ) throws(FileError) -> SecretBytes {
+        let contents = try FileReading.read(
+            source.path(in: environment), sizeMaximum: sizeMaximum, permissions: permissions)
+        if case .credential(let name) = source, contents.withWipedArray({ $0 == [UInt8(ascii: "-")] }) {
+            throw .credentialNotLoaded(name: name)
+        }
+        return contents
     }
 
     /// Reads an HS256 secret: the bytes of the file. If they are visible ASCII followed by white space, the white space
@@ -34,7 +44,7 @@ package enum SecretFile {
     package static func readPublic(
         _ source: SecretSource, environment: [String: String]
     ) throws(FileError) -> SecretBytes {
-        try FileReading.read(source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .any)
+        try read(source, environment: environment, sizeMaximum: sizeMaximum, permissions: .any)
     }
 }
 

@@ -54,8 +54,9 @@ extension Command {
             guard !directory.isEmpty else { throw .usage("DIR is empty") }
             if arguments.isSet(production) {
                 let readers = try ProductionSetup.readers(arguments.value(group))
+                let passphrase = try passphrases(arguments.value(passphraseFile))
                 let delivered = try arguments.value(from).map { (folder) throws(CommandError) in
-                    try DeliveredFiles(from: folder, passphrase: passphrases(arguments.value(passphraseFile), context))
+                    try DeliveredFiles(from: folder, passphrase: passphrase)
                 }
                 try ProductionSetup.initialize(
                     directory, readers, with: delivered, isDry: arguments.isSet(dryRun), context)
@@ -67,17 +68,22 @@ extension Command {
             }
         })
 
-    /// Returns where the passphrase of a file comes from: a file, or the terminal.
+    /// Returns where the passphrase of a file comes from: the file at `path`, which is read at once, or the terminal.
     private static func passphrases(
-        _ path: String?, _ context: CommandContext
-    ) -> (_ file: String, _ isWrong: Bool) throws(CommandError) -> SharedSecret {
-        { (file, isWrong) throws(CommandError) in
-            guard let path else { return try ask("Passphrase of \(file)\(isWrong ? " (that was wrong)" : ""): ", file) }
+        _ path: String?
+    ) throws(CommandError) -> (_ file: String, _ isWrong: Bool) throws(CommandError) -> SharedSecret {
+        guard let path else {
+            return { (file, isWrong) throws(CommandError) in
+                try ask("Passphrase of \(file)\(isWrong ? " (that was wrong)" : ""): ", file)
+            }
+        }
+        var bytes = try CommandFile.read(path, sizeMaximum: 1024).revealed()
+        defer { bytes.wipe() }
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+        let passphrase = SharedSecret(SecretBytes(copying: bytes))
+        return { (file, isWrong) throws(CommandError) in
             guard !isWrong else { throw .failed("\(file): the passphrase of \(path) does not open it") }
-            var bytes = try CommandFile.read(path, sizeMaximum: 1024).revealed()
-            defer { bytes.wipe() }
-            while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
-            return SharedSecret(SecretBytes(copying: bytes))
+            return passphrase
         }
     }
 

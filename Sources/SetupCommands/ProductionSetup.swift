@@ -64,11 +64,26 @@ enum ProductionSetup {
                   secrets/key-encryption-key all content keys are lost. Without secrets/master-secret no key that is newer
                   than the last backup can be made again
               [ ] sudo -u latchkey latchkeyd --config \(file) --check
-              [ ] sudo -u latchkey latchkey credentials check --config \(file)
               [ ] systemctl enable --now latchkey.socket latchkey.service
               [ ] open the operator's page, http://127.0.0.1:9443/ on this machine, with the text of secrets/admin-token
 
+            Then the first key and the first licence. viewer-token is a file with a token of your own service. For this once you
+            can also make one with the private key of its issuer, which stays off this host otherwise:
+              [ ] sudo -u latchkey latchkey keys create --config \(file) --content movie-1
+              [ ] latchkey token mint --config \(file) --issuer-key FILE --content movie-1 > viewer-token
+              [ ] latchkey doctor --config \(file) --url https://keys.example.com/fps/license \\
+                      --viewer-token @viewer-token --asset-id skd://movie-1
+            \(delivered?.sdk == nil ? "" : proof(file))
             """
+    }
+
+    /// What takes the place of the licence that `doctor` asks for.
+    private static func proof(_ file: String) -> String {
+        """
+          [ ] sudo -u latchkey latchkey credentials prove --config \(file)
+              With credentials of SDK 26, doctor asks for no licence: a simulated device cannot use the library
+
+        """
     }
 
     /// The lines of the certificates, which Apple issues in one file or in two.
@@ -99,12 +114,9 @@ enum ProductionSetup {
         let isBundle = delivered?.has("fairplay/bundle.bin") ?? false
         if isBundle { lines.append(#"certificateBundle: "fairplay/bundle.bin","#) }
         for bits in [1024, 2048] {
-            if !isBundle, isWanted("fairplay/certificate-\(bits).der") {
-                lines.append("certificate\(bits): \"fairplay/certificate-\(bits).der\",")
-            }
-            if isBundle || isWanted("fairplay/certificate-\(bits).der") {
-                lines.append("privateKey\(bits): \"fairplay/private-key-\(bits).pem\",")
-            }
+            guard isBundle || isWanted("fairplay/certificate-\(bits).der") else { continue }
+            let certificate = isBundle ? "" : "certificate\(bits): \"fairplay/certificate-\(bits).der\", "
+            lines.append(certificate + "privateKey\(bits): \"fairplay/private-key-\(bits).pem\",")
         }
         lines.append(#"applicationSecret: "fairplay/application-secret.hex","#)
         return lines.joined(separator: "\n        ")
@@ -150,9 +162,12 @@ enum ProductionSetup {
             // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's library: this line
             // takes the place of all certificates, private keys and the secret:
             // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
-            fairplay: { credentials: [{ name: "main",
-                \(credential(delivered))
-            }] },
+            fairplay: { credentials: [
+                {
+                    name: "main",
+                    \(credential(delivered))
+                },
+            ] },
 
             // keyEncryptionKey seals the content keys in the database. Without it they are lost. New keys are derived from
             // masterSecret, so a key that the database has lost can be made again. A holder of the secret can make all keys.
@@ -168,15 +183,13 @@ enum ProductionSetup {
             // subjects in it; never change it. Entries are kept for 400 days, unless you set retention: "90d".
             ledger: { key: "secrets/ledger-key", pseudonymKey: "secrets/pseudonym-key" },
 
-            entitlement: {
-                // What the tokens of your own service say: their `iss`, and the `kid` of their header. Their `aud` is "latchkey",
-                // unless you set audience: "…". The key fixes the algorithm: ES256, EdDSA, RS256, or HS256 with a secret. A
-                // token lives for 24 hours at most, unless you set maximumLife: "12h". A stolen one is good for no longer.
-                issuers: [{ issuer: "https://portal.example.com", keys: [{ kid: "portal-1", algorithm: "\(delivered?.tokenAlgorithm ?? "ES256")", key: "issuers/portal.pem" }] }],
-
-                // Signs the tokens that renew a lease.
-                sessions: { key: "secrets/session-key" },
-            },
+            // What the tokens of your own service say: their `iss`, and the `kid` of their header. Their `aud` is "latchkey",
+            // unless you set audience: "…". The key fixes the algorithm: ES256, EdDSA, RS256, or HS256 with a secret. A
+            // token lives for 24 hours at most, unless you set maximumLife: "12h". A stolen one is good for no longer.
+            // The key of `sessions` signs the tokens that renew a lease.
+            entitlement: { issuers: [
+                { issuer: "https://portal.example.com", keys: [{ kid: "portal-1", algorithm: "\(delivered?.tokenAlgorithm ?? "ES256")", key: "issuers/portal.pem" }] },
+            ], sessions: { key: "secrets/session-key" } },
 
             // Programs that may ask for content keys over HTTP; none. `openssl rand -hex 32` makes a secret.
             // packagers: [{ name: "packager-1", secret: "secrets/packager-1", scopes: ["read", "create"] }],

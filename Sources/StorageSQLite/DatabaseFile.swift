@@ -33,15 +33,19 @@ enum DatabaseFile {
     /// nothing.
     static func checkAccess(_ path: String) throws(StorageOpeningError) {
         try refuseLoss(of: path)
-        try requireAccess(to: folder(of: path), W_OK | X_OK)
+        // The error has the path of the database, as that of a start does.
+        try requireAccess(to: folder(of: path), W_OK | X_OK, for: path)
         let files = [path, path + "-wal", path + "-shm", NodeLock.path(of: path), NodeLock.formerPath(of: path)]
-        for name in files where try exists(name) { try requireAccess(to: name, R_OK | W_OK) }
+        for name in files where try exists(name) { try requireAccess(to: name, R_OK | W_OK, for: name) }
     }
 
-    private static func requireAccess(to name: String, _ mode: Int32) throws(StorageOpeningError) {
+    /// `path` is what the error names.
+    private static func requireAccess(
+        to name: String, _ mode: Int32, for path: String
+    ) throws(StorageOpeningError) {
         // The C string is valid until the call returns.
         guard unsafe faccessat(AT_FDCWD, name, mode, AT_EACCESS) == 0 else {
-            throw .fileNotUsable(path: name, errno: errno)
+            throw .fileNotUsable(path: path, errno: errno)
         }
     }
 

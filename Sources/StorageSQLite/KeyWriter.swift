@@ -3,7 +3,7 @@ import ContentKeys
 
 /// The connection that writes content keys, with its statements prepared once. Each call is one transaction.
 struct KeyWriter: ~Copyable {
-    private var insertKey, keyByID, insertAlias, keyIDByAlias: SQLiteStatement
+    private var insertKey, keyByID, otherLiveKey, insertAlias, keyIDByAlias: SQLiteStatement
     private var lookUp: WishLookUp
     var periods: PeriodWriter
     private var spellings: SpellingTable
@@ -18,6 +18,8 @@ struct KeyWriter: ~Copyable {
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (kid) DO NOTHING
                 """),
             keyByID: connection.prepare("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1"),
+            otherLiveKey: connection.prepare(
+                "SELECT kid FROM content_key WHERE content_id = ?1 AND state = 'live' AND kid <> ?2 LIMIT 1"),
             insertAlias: connection.prepare("INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)"),
             keyIDByAlias: connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1"),
             lookUp: .prepare(on: &connection),
@@ -38,6 +40,29 @@ struct KeyWriter: ~Copyable {
         try transaction { writer throws(StoreError) in
             try writer.checkPeriods(of: [row.attributes])
             return try writer.insertWithinTransaction(row)
+        }
+    }
+
+    /// The result of `insertOnly`.
+    enum OnlyKey {
+        case stored
+        /// The row already has the key's id.
+        case present(ContentKeyRow)
+        /// The content has another live key, and nothing was stored.
+        case notOnly
+    }
+
+    /// Does what `insert` does, unless the content has another live key.
+    mutating func insertOnly(_ row: ContentKeyRow) throws(StoreError) -> OnlyKey {
+        try transaction { writer throws(StoreError) in
+            let key = row.attributes
+            let other = try writer.otherLiveKey.first(key.contentID, key.keyID) { row throws(StoreError) in
+                try row.keyID(at: 0)
+            }
+            guard other == nil else { return .notOnly }
+            try writer.checkPeriods(of: [key])
+            if let present = try writer.insertWithinTransaction(row) { return .present(present) }
+            return .stored
         }
     }
 

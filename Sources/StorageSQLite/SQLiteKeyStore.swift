@@ -95,6 +95,22 @@ package final class SQLiteKeyStore: ContentKeyStore {
     package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {
         let row = try ContentKeyRow(sealing: record, with: ring.current)
         let present = try writer.withLock { writer throws(StoreError) in try writer.insert(row) }
+        return try outcome(of: record, present)
+    }
+
+    package func insertOnly(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome? {
+        let row = try ContentKeyRow(sealing: record, with: ring.current)
+        switch try writer.withLock({ writer throws(StoreError) in try writer.insertOnly(row) }) {
+        case .stored: return .stored
+        case .present(let present): return try outcome(of: record, present)
+        case .notOnly: return nil
+        }
+    }
+
+    /// Compares the stored key that has the id of a record with the record. Nil stands for no such key.
+    private func outcome(
+        of record: ContentKeyRecord, _ present: ContentKeyRow?
+    ) throws(StoreError) -> StoreOutcome {
         guard let present else { return .stored }
         guard try present.open(with: ring).isSameKey(as: record) else { throw .keyIDTaken(record.keyID) }
         return .alreadyPresent

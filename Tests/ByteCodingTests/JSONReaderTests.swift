@@ -129,7 +129,8 @@ import Testing
         for repeated in [0, count / 2, count - 1] {
             let text = "{\((members + ["\"n\(repeated)\":0"]).joined(separator: ","))}"
             let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
-            #expect(error.description.contains("already has a member of this name"))
+            let first = try #require(object.members.first { $0.name == "n\(repeated)" }?.namePosition)
+            #expect(error.description.hasSuffix("already has a member of this name, at \(first)"))
         }
     }
 
@@ -199,7 +200,7 @@ extension JSONError {
         case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
             .commaMissing(let position), .colonMissing(let position), .trailingContent(let position),
             .tooDeep(let position), .tooManyValues(let position),
-            .duplicateMember(let position),
+            .duplicateMember(let position, _),
             .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
             position
         }

@@ -19,4 +19,10 @@ import Testing
     func suggestsWhatIsLikely(name: String, suggestion: String?) {
         #expect(NearestName.of(name, among: ["node", "listeners", "publicURL", "maximumLife"]) == suggestion)
     }
+
+    @Test func prefersWhatBeginsLikeTheName() {
+        #expect(NearestName.of("--prod", among: ["--from", "--production"]) == "--production")
+        #expect(NearestName.of("token", among: ["taken", "tokenFile", "tokens"]) == "tokens")
+        #expect(NearestName.of("--pr", among: ["--pin", "--production"]) == "--pin")
+    }
 }

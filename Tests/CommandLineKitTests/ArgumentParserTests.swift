@@ -106,6 +106,10 @@ import Testing
         (["keys", "import", "--config", "c"], "tool keys import", .operandMissing("FILE")),
         (minimum + ["b.bin"], "tool keys import", .unexpectedArgument(position: 2)),
         (["init", "here"], "tool init", .unexpectedArgument(position: 1)),
+        (
+            ["keys", "import", "a.bin", "latchkey.json5"], "tool keys import",
+            .unexpectedArgument(position: 2, missing: "--config FILE")
+        ),
         (minimum + ["--key", "-", "--iv", "-"], "tool keys import", .inputTakenTwice("--key", "--iv")),
     ])
     func refuses(words: [String], path: String, problem: UsageProblem) {

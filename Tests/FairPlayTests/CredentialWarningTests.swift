@@ -12,14 +12,16 @@ import Testing
     /// A credential whose certificates end at these times.
     private func credential(
         ends: (Int64, Int64) = (2_000_000_000, 2_000_000_000), sdkVersion: [UInt8]? = nil,
-        kind: ApplicationSecretKeyLadder.Kind = .applicationSecret
+        kind: ApplicationSecretKeyLadder.Kind = .applicationSecret, teams: (String?, String?) = (nil, nil)
     ) throws -> Credential {
         let (small, large) = try Self.keys.get()
         return try Credential(
             name: "test",
-            pair1024: .init(certificate: CertificateSamples.make(for: small, notAfter: ends.0), privateKey: small),
+            pair1024: .init(
+                certificate: CertificateSamples.make(for: small, notAfter: ends.0, team: teams.0), privateKey: small),
             pair2048: .init(
-                certificate: CertificateSamples.make(for: large, notAfter: ends.1, sdkVersion: sdkVersion),
+                certificate: CertificateSamples.make(
+                    for: large, notAfter: ends.1, sdkVersion: sdkVersion, team: teams.1),
                 privateKey: large),
             ladder: .applicationSecret(ApplicationSecretKeyLadder(kind, SecretBytes(count: 16))))
     }
@@ -72,6 +74,21 @@ import Testing
         #expect(certificate.sdkVersion == .version(SDKVersion(major: 5, minor: 1)))
         #expect(certificate.sdkVersion.version?.description == "5.1")
         #expect(try credential().certificate2048?.sdkVersion == .absent)
+    }
+
+    private static let singleTeams: [(String?, String?)] = [
+        ("ABCDE12345", "ABCDE12345"), ("ABCDE12345", nil), (nil, "ABCDE12345"),
+    ]
+
+    /// A certificate without a team says nothing about it.
+    @Test(arguments: singleTeams)
+    func saysNothingOfOneTeam(small: String?, large: String?) throws {
+        #expect(try credential(teams: (small, large)).warnings(now: 1_800_000_000).isEmpty)
+    }
+
+    @Test func warnsAboutTwoTeams() throws {
+        let warnings = try credential(teams: ("ABCDE12345", "ZZZZZ99999")).warnings(now: 1_800_000_000)
+        #expect(warnings == [.teamsDiffer("ABCDE12345", "ZZZZZ99999")])
     }
 
     @Test func warnsAboutDevelopmentMaterial() throws {

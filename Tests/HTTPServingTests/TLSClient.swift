@@ -15,6 +15,8 @@ struct TLSClientOptions: Sendable {
     /// Signature algorithms, in OpenSSL's form: "RSA+SHA256".
     var signatures: String?
     var session: TLSClientSession?
+    /// Whether the client trusts every server. Otherwise it trusts none.
+    var trusts = true
 }
 
 let tls12 = Int32(TLS1_2_VERSION)
@@ -36,7 +38,7 @@ struct HandshakeFailed: Error {
     let reason: Int32
 }
 
-/// A blocking TLS client over a `RawClient`. No call takes longer than ten seconds. It trusts every server.
+/// A blocking TLS client over a `RawClient`. No call takes longer than ten seconds.
 @safe
 final class TLSClient {
     let raw: RawClient
@@ -62,6 +64,7 @@ final class TLSClient {
         }
         if let certificate = options.certificate { unsafe certificate.install(in: session) }
         if let resumed = options.session { unsafe SSL_set_session(session, resumed.pointer) }
+        if !options.trusts { unsafe SSL_set_verify(session, SSL_VERIFY_PEER, nil) }
         unsafe SSL_set_fd(session, raw.descriptor)
         ERR_clear_error()
         guard unsafe SSL_connect(session) == 1 else { throw HandshakeFailed(reason: ERR_GET_REASON(ERR_peek_error())) }

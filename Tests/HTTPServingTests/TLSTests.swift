@@ -159,6 +159,22 @@ enum Certificates {
         server.wait(forConnections: 0)
     }
 
+    /// The alert of a client that distrusts the certificate, and the reset behind it, may arrive in one event.
+    @Test(arguments: [tls12, tls13])
+    func saysThatAClientThatResetsTheConnectionHasRefusedTheCertificate(version: Int32) throws {
+        let server = try TestServer(tls: try context(Certificates.a))
+        let count = 30
+        for _ in 0..<count {
+            let raw = try server.connect()
+            raw.resetOnClose()
+            let options = TLSClientOptions(versions: version...version, trusts: false)
+            #expect(throws: HandshakeFailed.self) { _ = try TLSClient(raw, options) }
+        }
+        let all = [TLSHandshakeFailure](repeating: .refused, count: count)
+        #expect(server.observer.failedHandshakes.wait(for: count) == all)
+        server.wait(forConnections: 0)
+    }
+
     /// Single bytes do not move the deadline of a handshake.
     @Test func endsASlowHandshake() throws {
         let server = try TestServer(tls: try context(Certificates.a))

@@ -534,7 +534,7 @@ class Lab:
     def administer(self, method: str, path: str, body: bytes | None = None, token: str | None = None) -> Answer:
         """Sends a request to the first admin listener.
 
-        The listener slows down an address that has presented wrong tokens, as tests do. So this waits as it is told.
+        Tests present wrong tokens too, and most of them are answered with 429. So this waits as it is told.
         """
         host, port = self.admin[0]
         client = LicenceClient(f"http://{host}:{port}")

@@ -224,6 +224,20 @@ def test_contents_and_keys_are_listed_without_secrets(admin: Admin) -> None:
     assert admin.ask("/v1/contents/none/keys").code == "not_found"
 
 
+def test_a_look_up_of_nothing_is_no_refusal(admin: Admin) -> None:
+    before = admin.json("/v1/refusals", limit=1)["refusals"]
+    missing: list[tuple[str, str, dict[str, str], str]] = [
+        ("GET", "/v1/contents/none/keys", {}, "No content"),
+        ("GET", "/v1/refusals/0000000000000000", {}, "No refusal"),
+        ("DELETE", "/v1/revocations", {"kind": "iss", "value": "nobody"}, "Nothing of this kind"),
+    ]
+    for method, path, query, words in missing:
+        answer = admin.ask(path, method, **query)
+        assert answer.status == 404 and answer.code == "not_found", answer
+        assert str(answer.problem["detail"]).startswith(words) and "/fps/license" not in str(answer.problem["hint"])
+    assert admin.json("/v1/refusals", limit=1)["refusals"] == before
+
+
 # --- The end ----------------------------------------------------------------------------------------------------------
 
 

@@ -61,9 +61,12 @@ def missing_storage_folder(setup: Path) -> str:
 
 
 def foreign_storage_folder(setup: Path) -> str:
-    change(setup, "sqlite:latchkey.db", "sqlite:data/latchkey.db")
-    (setup / "data").mkdir(mode=0o755)
-    return f"{setup}/data(/latchkey.db)?(; it must belong to the user of the daemon|, where SQLite makes files)"
+    """The folder around it belongs to root as well, and must not be given away."""
+    change(setup, "sqlite:latchkey.db", "sqlite:lib/data/latchkey.db")
+    folder = setup / "lib" / "data"
+    for made in (folder.parent, folder):
+        made.mkdir(mode=0o755)
+    return f"may not write in the folder {folder}, where SQLite makes files .*: chown USER {folder}"
 
 
 def foreign_lock(setup: Path) -> str:

@@ -128,6 +128,7 @@ def test_other_sizes_are_no_application_secret(tmp_path: Path, count: int) -> No
     made, target = set_up(tmp_path, {"secret.txt": bytes(range(count)).hex().encode()})
     assert made.returncode == 0, made.stderr
     assert "secret.txt: not used" in made.stdout
+    assert f"key or application secret: it holds {2 * count} hexadecimal digits" in made.stdout
     assert not (target / "fairplay/application-secret.hex").exists()
 
 
@@ -137,6 +138,7 @@ def test_two_deployments_are_refused_and_nothing_is_made(source: Path, tmp_path:
     files = plain(source) | {"z.der": (other / "fairplay/certificate-2048.der").read_bytes()}
     made, target = set_up(tmp_path, files)
     assert made.returncode == 1 and "leave the files of one deployment in the folder" in made.stderr, made.stderr
+    assert "b.txt and z.der both hold the FairPlay certificate of 2048 bits" in made.stderr
     assert not target.exists()
 
 
@@ -201,6 +203,129 @@ def test_an_sdk_folder_is_used_where_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "delivered"
     assert f'sdk: {{ library: "{folder}/libfpssdk.so", certificates: "{folder}/certificates.json" }},' in text
     assert "applicationSecret:" not in text
+
+
+def self_signed(key: object, *, hosts: tuple[str, ...] = (), team: str | None = None) -> x509.Certificate:
+    """A certificate as `openssl req -x509` makes it: it says that it may issue others."""
+    import datetime
+
+    names = [x509.NameAttribute(x509.NameOID.COMMON_NAME, "self")]
+    if team:
+        names.append(x509.NameAttribute(x509.NameOID.ORGANIZATIONAL_UNIT_NAME, team))
+    name = x509.Name(names)
+    now = datetime.datetime.now(datetime.UTC)
+    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    builder = builder.serial_number(x509.random_serial_number())
+    builder = builder.not_valid_before(now).not_valid_after(now + datetime.timedelta(days=30))
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
+    if hosts:
+        builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts]), False)
+    return builder.sign(key, hashes.SHA256())
+
+
+def test_self_signed_certificates_are_taken_with_their_keys(source: Path, tmp_path: Path) -> None:
+    files = plain(source)
+    fairplay, tls = key_of(source, "fairplay/private-key-2048.pem"), key_of(source, "tls/private-key.pem")
+    files["b.txt"] = self_signed(fairplay).public_bytes(PEM)
+    files["f.crt"] = self_signed(tls, hosts=("localhost",)).public_bytes(PEM)
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 0, made.stderr
+    assert "not used" not in made.stdout, made.stdout
+    for name in ("fairplay/certificate-2048.der", "fairplay/private-key-2048.pem", "tls/certificate.pem",
+                 "tls/private-key.pem"):
+        assert (target / name).exists(), name
+
+
+def test_certificates_of_two_teams_are_noticed(source: Path, tmp_path: Path) -> None:
+    files = plain(source)
+    for name, bits, team in (("a.bin", 1024, "ABCDE12345"), ("b.txt", 2048, "ZZZZZ99999")):
+        files[name] = self_signed(key_of(source, f"fairplay/private-key-{bits}.pem"), team=team).public_bytes(DER)
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 0, made.stderr
+    words = "the 1024-bit certificate is for the team ABCDE12345 (OU), and the 2048-bit certificate for the team ZZZZZ99999"
+    assert f"warning: {words}" in made.stdout
+    checked = subprocess.run(
+        [str(Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")), "--config", str(target / "latchkey.json5"), "--check"],
+        capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+    assert f"warning: main: {words}" in checked.stderr, checked.stderr
+
+
+def test_an_authority_without_its_key_is_named_as_one(source: Path, tmp_path: Path) -> None:
+    files = plain(source) | {"f.crt": self_signed(key_of(source, "tls/private-key.pem"), hosts=("x.test",)).public_bytes(PEM)}
+    del files["g.key"]
+    made, _ = set_up(tmp_path, files)
+    assert made.returncode == 0, made.stderr
+    assert "f.crt: not used, because it is the certificate of an authority (CA:TRUE)" in made.stdout
+
+
+def test_copies_are_no_conflict(source: Path, tmp_path: Path) -> None:
+    files = plain(source)
+    files["copy.cer"] = certificate_of(source, 2048).public_bytes(DER)
+    files["copy.pfx"] = pkcs12.serialize_key_and_certificates(
+        b"fps", key_of(source, "fairplay/private-key-2048.pem"), certificate_of(source, 2048), None,
+        BestAvailableEncryption(PASSPHRASE))
+    files |= {"e2": files["e"], "f2.crt": files["f.crt"], "g2.key": files["g.key"], "h2.pub": files["h.pub"]}
+    made, target = set_up(tmp_path, files, "--passphrase-file", str(tmp_path / "passphrase"))
+    assert made.returncode == 0, made.stderr
+    assert "not used" not in made.stdout, made.stdout
+    for words in ("copy.cer: the FairPlay certificate of 2048 bits, the same as in b.txt",
+                  "copy.pfx: the FairPlay certificate of 2048 bits, the same as in b.txt",
+                  "e2: the application secret (ASk), the same as in e",
+                  "f2.crt: the TLS certificate, the same as in f.crt",
+                  "g2.key: the private key of the TLS certificate, the same as in g.key",
+                  "h2.pub: the public key of the token issuer, for ES256, the same as in h.pub"):
+        assert words in made.stdout, (words, made.stdout)
+    assert (target / "fairplay/certificate-2048.der").read_bytes() == files["copy.cer"]
+
+
+def test_two_application_secrets_are_both_named(source: Path, tmp_path: Path) -> None:
+    made, _ = set_up(tmp_path, plain(source) | {"e2": b"00" * 16})
+    assert made.returncode == 1 and "e and e2 both hold the application secret (ASk)" in made.stderr, made.stderr
+
+
+def test_keys_that_verify_no_tokens_say_why(source: Path, tmp_path: Path) -> None:
+    from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+    def public(key: object) -> bytes:
+        return key.public_key().public_bytes(PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+    files = plain(source)
+    del files["h.pub"]
+    files["p384.pem"] = public(ec.generate_private_key(ec.SECP384R1()))
+    files["rsa1024.pem"] = public(rsa.generate_private_key(65537, 1024))
+    files["portal.pem"] = (source / "secrets/token-signing-key.pem").read_bytes()
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 0, made.stderr
+    assert "p384.pem: not used, because it is an EC key on the curve secp384r1, public part, and" in made.stdout
+    assert "rsa1024.pem: not used, because it is an RSA key of 1024 bits, public part, and" in made.stdout
+    (line,) = [line for line in made.stdout.splitlines() if "portal.pem: not used" in line]
+    assert "could make tokens" in line and "openssl pkey -in PRIVATE.pem -pubout" in line
+    assert not (target / "issuers/portal.pem").exists()
+
+
+def test_every_entry_of_the_folder_has_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "delivered"
+    (folder / "more").mkdir(parents=True)
+    (folder / "empty").touch()
+    (folder / "large").write_bytes(bytes((1 << 20) + 1))
+    (folder / "link").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(folder / "pipe")
+    (folder / "utf16").write_bytes(("00" * 16).encode("utf-16"))
+    (folder / "zip").write_bytes(b"PK\x03\x04" + bytes(40))
+    made = latchkey("init", "--production", "--from", str(folder), str(tmp_path / "etc"))
+    assert made.returncode == 0, made.stderr
+    for words in ("more: not used, because it is a folder", "empty: not used, because it is empty",
+                  "large: not used, because it has more than 1048576 bytes",
+                  "link: not used, because it is a link to a file that is not there",
+                  "pipe: not used, because it is not a regular file", "utf16: not used, because it is text in UTF-16",
+                  "zip: not used, because it is a ZIP archive"):
+        assert words in made.stdout, (words, made.stdout)
+
+
+def test_a_missing_passphrase_file_is_an_error_in_any_case(source: Path, tmp_path: Path) -> None:
+    made, target = set_up(tmp_path, plain(source), "--passphrase-file", str(tmp_path / "nowhere"))
+    assert made.returncode == 1 and f"there is no file {tmp_path / 'nowhere'}" in made.stderr, made.stderr
+    assert not target.exists()
 
 
 def test_a_folder_without_anything_useful(tmp_path: Path) -> None:

@@ -190,6 +190,21 @@ def test_permissions_of_files_that_the_daemon_reads_all_the_same(setup: Path) ->
     assert "chmod go-w" in str(diagnosis.one("files.configuration").remedy)
 
 
+def test_folders_in_which_others_can_replace_files(setup: Path) -> None:
+    setup.chmod(0o770)
+    (setup / "secrets").chmod(0o777)
+    # Only the owner of a file can replace it there.
+    (setup / "fairplay").chmod(0o1777)
+    diagnosis = doctor(setup, "--no-daemon")
+    found = {finding.remedy: finding.found for finding in diagnosis.of("files.folder")}
+    assert set(found) == {f"chmod go-w {setup}", f"chmod go-w {setup / 'secrets'}"}, found
+    assert f"{setup / 'secrets'} has mode 0777" in found[f"chmod go-w {setup / 'secrets'}"]
+    assert diagnosis.bad == {"files.folder"} and not diagnosis.of("files.permissions")
+    for folder in (setup, setup / "secrets"):
+        folder.chmod(0o700)
+    assert doctor(setup, "--no-daemon").one("files.permissions").verdict == "good"
+
+
 def test_one_secret_for_two_uses(setup: Path) -> None:
     shutil.copy(setup / "secrets" / "ledger-key", setup / "secrets" / "pseudonym-key")
     diagnosis = doctor(setup, "--no-daemon")

@@ -209,6 +209,7 @@ def test_a_node_without_a_master_secret_says_so(latchkey_programs: None, tmp_pat
         assert random not in said and mixed not in said
 
     configuration.write_text(text)
+    (setup / "secrets" / "master-secret").unlink()
     assert random in check(setup) and mixed not in check(setup)
     for said in (check(setup, "--check=full"), log(setup, "mixed.log")):
         assert random in said and mixed in said

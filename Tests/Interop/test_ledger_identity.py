@@ -136,6 +136,17 @@ def test_a_ledger_key_is_replaced(node: Node) -> None:
     exported = run_latchkey(node.setup, "ledger", "export").splitlines()
     assert verify(node)["entries"] == len(exported) > len(before + after)
     assert all(any(licence in row for row in exported) for licence in before + after)
+    # Without the older key nothing is called altered: only the version that is missing is named.
+    configure(node, re.escape(older), "ledger: { keyVersion: 2,")
+    configuration = str(node.setup / "latchkey.json5")
+    for command in (("ledger", "verify"), ("store", "check")):
+        checked = subprocess.run(
+            [os.environ["LATCHKEY_BIN"], *command, "--config", configuration], capture_output=True, text=True,
+            timeout=60, check=False)
+        output = checked.stdout + checked.stderr
+        assert checked.returncode == 1 and "altered" not in output, output
+        assert "the key that sealed them is not configured" in output and "olderKeys does not name: 1." in output, output
+    configure(node, re.escape("ledger: { keyVersion: 2,"), older)
     # A node that has lost the newer key must not seal under the older one again.
     configure(node, re.escape(older), "ledger: {")
     os.replace(node.setup / "secrets" / "ledger-key-1", node.setup / "secrets" / "ledger-key")

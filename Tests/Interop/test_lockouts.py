@@ -1,4 +1,4 @@
-"""What clients of one address can take from each other: connections, and the check of a right secret.
+"""What clients of one address can take from each other: connections, and the answer to a right secret.
 
 Beside each attack, a good client of the same address must lose no request.
 """
@@ -6,6 +6,7 @@ Beside each attack, a good client of the same address must lose no request.
 import itertools
 import json
 import secrets
+import select
 import socket
 import threading
 import time
@@ -108,25 +109,34 @@ def await_places(daemon: OwnDaemon) -> None:
 def test_health_has_a_place_beside_busy_connections(addresses: int, lab: Lab) -> None:
     """Half a head keeps a connection busy for five seconds, and a busy connection gives no place away."""
     await_places(lab.daemon)
-    held: list[socket.socket] = []
+    support = lab.tokens["support"]
+    held: dict[int, socket.socket] = {}
+    deadline = time.monotonic() + 60
     try:
-        for number in range(addresses * (SHARE + 4)):
-            connection = socket.socket()
-            connection.bind((f"127.0.0.{1 + number % addresses}", 0))
-            connection.settimeout(5)
-            with suppress(OSError):
-                connection.connect(lab.daemon.admin)
-                connection.sendall(PARTIAL_HEAD)
-            held.append(connection)
-        health = (request("/livez"), request("/readyz"))
-        start = time.monotonic()
-        assert statuses(lab.daemon.admin, *health * 4) == [200] * 8
-        # These places are for nothing else, and the answer says what to do.
-        (other,) = http1_wire.exchange(lab.daemon.admin, request("/v1/whoami", lab.tokens["support"])).responses
-        assert other.status == 429 and time.monotonic() - start < 4
+        while True:
+            # A connection gives its place away until the daemon has read its half head, so the attacker tries again.
+            for number in range(addresses * (SHARE + 4)):
+                if number not in held or select.select([held[number]], [], [], 0)[0]:
+                    held[number] = busy_connection(f"127.0.0.{1 + number % addresses}", lab.daemon.admin)
+            assert statuses(lab.daemon.admin, *(request("/livez"), request("/readyz")) * 4) == [200] * 8
+            # These places are for nothing else, and the answer says what to do.
+            (other,) = http1_wire.exchange(lab.daemon.admin, request("/v1/whoami", support)).responses
+            if other.status == 429:
+                break
+            assert other.status == 200 and time.monotonic() < deadline
     finally:
-        for connection in held:
+        for connection in held.values():
             connection.close()
+
+
+def busy_connection(source: str, address: tuple[str, int]) -> socket.socket:
+    connection = socket.socket()
+    connection.bind((source, 0))
+    connection.settimeout(5)
+    with suppress(OSError):
+        connection.connect(address)
+        connection.sendall(PARTIAL_HEAD)
+    return connection
 
 
 def test_the_kept_places_give_way_to_newer_connections(lab: Lab) -> None:
@@ -218,18 +228,17 @@ def guessing(send: Callable[[str], int]) -> Iterator[list[int]]:
         thread.join()
 
 
-def assert_guesses_stayed_slow(answers: list[int], start: float) -> None:
+def assert_most_waited(answers: list[int], start: float) -> None:
+    """Ten wrong secrets and then one a second are answered as wrong, the others with a wait."""
     seconds = time.monotonic() - start
-    checked = [status for status in answers if status != 429]
-    assert set(checked) == {401} and len(answers) > len(checked)
-    assert len(checked) <= 10 + seconds + 1
+    plain = [status for status in answers if status != 429]
+    assert set(plain) == {401} and len(answers) > len(plain)
+    assert len(plain) <= 10 + seconds + 1
 
 
-def sender(address: tuple[str, int], path: str, source: str = "127.0.0.1") -> Callable[[str], int]:
+def sender(address: tuple[str, int], path: str) -> Callable[[str], int]:
     """A client that presents a secret on a connection that it keeps."""
-    connection = socket.socket()
-    connection.bind((source, 0))
-    connection.connect(address)
+    connection = socket.create_connection(address)
     reader = connection.makefile("rb")
 
     def send(secret: str) -> int:
@@ -245,46 +254,37 @@ def sender(address: tuple[str, int], path: str, source: str = "127.0.0.1") -> Ca
     return send
 
 
-def test_a_right_token_is_not_delayed_by_wrong_ones(latchkey_programs: None, tmp_path: Path) -> None:
+def test_a_right_token_is_never_refused_beside_wrong_ones(latchkey_programs: None, tmp_path: Path) -> None:
+    """No token was right before the guesses began, as after a restart."""
     with running_lab(tmp_path) as lab:
         admin = lab.daemon.admin
-        send = sender(admin, "/v1/whoami")
-        # Known before the attack begins.
-        assert [send(lab.tokens[role]) for role in ("support", "metrics")] == [200, 200]
         start = time.monotonic()
         with guessing(sender(admin, "/v1/whoami")) as answers:
+            send = sender(admin, "/v1/whoami")
             right = []
-            while len(right) < 15:
-                right.append(send(lab.tokens["support"]))
-                time.sleep(GUESS_SECONDS / 15)
-            assert right == [200] * 15
-            # The log-in of an operator, and `latchkey`, present the same token.
+            while len(right) < 16:
+                right += [send(lab.tokens[role]) for role in ("support", "metrics")]
+                time.sleep(GUESS_SECONDS / 8)
+            assert right == [200] * 16
+            # An operator can log in.
             browser = AdminClient(admin).send("POST", "/v1/session", {"token": lab.tokens["support"]})
             assert browser.status == 200
-            # A right secret that no client has presented yet is as slow as a guess, so a guess learns nothing from the
-            # speed of its answer.
-            assert send(lab.tokens["security"]) == 429
-            # What was right for one network says nothing to another one that guesses.
-            other = sender(admin, "/v1/whoami", "127.0.0.3")
-            statuses_elsewhere = [other(secrets.token_hex(20)) for _ in range(40)] + [other(lab.tokens["support"])]
-            assert statuses_elsewhere[-1] == 429
-        assert_guesses_stayed_slow(answers, start)
+        assert_most_waited(answers, start)
 
 
-def test_a_token_that_was_withdrawn_is_a_guess_again(latchkey_programs: None, tmp_path: Path) -> None:
+def test_a_token_that_was_withdrawn_is_a_wrong_one(latchkey_programs: None, tmp_path: Path) -> None:
     with running_lab(tmp_path) as lab:
         send = sender(lab.daemon.admin, "/v1/whoami")
-        old = lab.tokens["support"]
+        old, new = lab.tokens["support"], secrets.token_hex(20)
         assert send(old) == 200
-        write_secret(lab.daemon.setup, "admin-token-support", secrets.token_hex(20))
+        write_secret(lab.daemon.setup, "admin-token-support", new)
         lab.configure()
         with guessing(sender(lab.daemon.admin, "/v1/whoami")):
-            # The first answer says what any wrong secret hears. From then on the secret is slow as all others.
-            assert send(old) in (401, 429)
-            assert [send(old) for _ in range(8)].count(429) >= 7
+            answers = [(send(old), send(new)) for _ in range(8)]
+        assert {status for status, _ in answers} <= {401, 429} and [status for _, status in answers] == [200] * 8
 
 
-def test_a_right_packager_is_not_delayed_by_wrong_ones(latchkey_programs: None, tmp_path: Path) -> None:
+def test_a_right_packager_is_never_refused_beside_wrong_ones(latchkey_programs: None, tmp_path: Path) -> None:
     secret = secrets.token_hex(24)
 
     def prepare(setup: Path) -> None:
@@ -292,13 +292,12 @@ def test_a_right_packager_is_not_delayed_by_wrong_ones(latchkey_programs: None, 
 
     with running_daemon(tmp_path, prepare=prepare) as daemon:
         path = "/v1/keys/no-such-content"
-        send = sender(daemon.public, path)
-        assert send(secret) == 404
         start = time.monotonic()
         with guessing(sender(daemon.public, path)) as answers:
+            send = sender(daemon.public, path)
             right = []
             while len(right) < 15:
                 right.append(send(secret))
                 time.sleep(GUESS_SECONDS / 15)
             assert right == [404] * 15
-        assert_guesses_stayed_slow(answers, start)
+        assert_most_waited(answers, start)

@@ -13,6 +13,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -203,9 +204,15 @@ def port_in_use(lab: FaultLab) -> str:
     return output
 
 
-def ended_certificate(lab: FaultLab) -> str:
-    pair = make_pair(lab.folder, "mistaken", hosts=("localhost",), ended=True)
-    return lab.check(lab.setup(tls=pair.configuration)).output
+def certificate_out_of_time(name: str, **times: bool) -> Callable[[FaultLab], str]:
+    """What `latchkeyd --check` and `latchkey doctor` say of a certificate of a listener."""
+
+    def make(lab: FaultLab) -> str:
+        setup = lab.setup(tls=make_pair(lab.folder, name, hosts=("localhost",), **times).configuration)
+        _, diagnosis = lab.run("latchkey", "doctor", "--config", setup / "latchkey.json5", "--no-daemon")
+        return lab.check(setup).output + diagnosis
+
+    return make
 
 
 def command(program: str, *words: str, environment: dict[str, str] | None = None) -> Callable[[FaultLab], str]:
@@ -351,7 +358,16 @@ MISTAKES = [
     Mistake("algorithm that is not served", edited('algorithm: "ES256"', 'algorithm: "RS512"'),
             ("line", "keys[0].algorithm", '"ES256", "EdDSA", "RS256"')),
     Mistake("name in the place of an address", edited("127.0.0.1:8080", "localhost:8080"),
-            ("listeners.public[0].address", "numeric IP address", "127.0.0.1:8443")),
+            ("listeners.public[0].address", "numeric IP address", "127.0.0.1:8443", "a name stands in the place")),
+    Mistake("port that does not exist", edited("127.0.0.1:8080", "127.0.0.1:80800"),
+            ("listeners.public[0].address", "the port is above 65535")),
+    Mistake("configuration without its option", command("latchkeyd", "SETUP/latchkey.json5"),
+            ("argument 1 is not expected", "if it is meant for --config FILE")),
+    Mistake("abbreviated option", command("latchkey", "init", "--prod"), ("did you mean --production",)),
+    Mistake("two listeners with one address", edited("127.0.0.1:8080", "127.0.0.1:9080"),
+            ("line", "listeners.admin[0].address", "the same address as listeners.public[0]", "a port or a path")),
+    Mistake("every key of an issuer revoked", edited('algorithm: "ES256"', 'algorithm: "ES256", state: "revoked"'),
+            ("entitlement.issuers[0]", "no key of the issuer", "is in use", "add the issuer's new key", "good")),
     Mistake("plain HTTP on every address", edited("127.0.0.1:8080", "0.0.0.0:8080"),
             ("0.0.0.0:8080", "plain HTTP", "allowPlaintext")),
     # Starting.
@@ -360,7 +376,11 @@ MISTAKES = [
             ("start_failed", "another daemon", "database file of its own")),
     Mistake("storage folder that is missing", started(lambda setup: replace_in(setup, "sqlite:", "sqlite:missing/")),
             ("start_failed", "missing/latchkey.db", "No such file or directory")),
-    Mistake("TLS certificate that has ended", ended_certificate, ("TLS certificate has ended", "public")),
+    Mistake("TLS certificate that has ended", certificate_out_of_time("ended", ended=True),
+            ("warning: listeners.public[0]: its TLS certificate has ended", "bad     tls.end: listeners.public[0]")),
+    Mistake("TLS certificate that is not valid yet", certificate_out_of_time("early", begins_tomorrow=True),
+            ("warning: listeners.public[0]: its TLS certificate is not valid before 20", "refuse it until then",
+             "bad     tls.begin: listeners.public[0]"), ("good    tls.end",)),
     # Tokens.
     Mistake("exp in milliseconds", refused("token_schema", exp=(NOW + 300) * 1000),
             ("the claim exp", f"exp: {(NOW + 300) * 1000}", "since 1970, not of milliseconds", "at the issuer")),
@@ -384,6 +404,11 @@ MISTAKES = [
             ("compressed with gzip", "one of 1, 2", "send the bytes")),
     Mistake("wrong path", sent("not_found", bearer(), path="/fps/licence"),
             ("POST /fps/licence", "POST /fps/license", "the article Requests")),
+    Mistake("address of the admin listener", sent("not_found", dict, "GET", "/metrics"),
+            ("GET /metrics", "the admin listeners serve")),
+    Mistake("certificate of a credential that is not there",
+            sent("not_found", dict, "GET", "/fps/certificate?credential=nosuch"),
+            ("credential=nosuch", "no credential has the name", "latchkey credentials list")),
     Mistake("wrong method", sent("method_not_allowed", bearer(), method="PUT"),
             ("PUT /fps/license", "takes only POST", "the article Requests")),
     Mistake("plain HTTP to a TLS listener", lambda lab: line_of_handshake(lab, plain_client),
@@ -431,6 +456,84 @@ def test_the_mistake_is_named(mistake: Mistake, lab: FaultLab) -> None:
     missing = [word for word in mistake.words if word.lower() not in output.lower()]
     assert not missing, f"{missing} are not in:\n{output}"
     assert not [word for word in mistake.absent if word in output], output
+
+
+def test_an_admin_socket_that_does_not_answer_is_looked_at(lab: FaultLab) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        # Paths of sockets are short.
+        path = Path(folder) / "admin"
+        Path(folder).chmod(0o755)
+
+        def asked(user: int | None = None) -> str:
+            """What every command that asks the admin listener says alike."""
+            program = Path(os.environ["LATCHKEY_BIN"])
+            words = ("--config", lab.shared.setup / "latchkey.json5")
+            commands = [
+                (program, "admin", "whoami", "--server", f"unix:{path}"),
+                (program, "why", "--server", f"unix:{path}"),
+            ]
+            if user is None:
+                commands += [
+                    (program, "doctor", *words, "--server", f"unix:{path}"),
+                    (program, "credentials", "list", "--use", *words, "--server", f"unix:{path}"),
+                    (program.with_name("latchkeyd"), *words, "--probe"),
+                ]
+            causes = set()
+            for command in commands:
+                finished = subprocess.run(
+                    command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False,
+                    env=os.environ | {"LATCHKEY_ADMIN_LISTEN": f"unix:{path}"},
+                    **({} if user is None else {"user": user, "group": user, "extra_groups": []}),
+                )  # fmt: skip
+                output = finished.stdout + finished.stderr
+                assert finished.returncode == 1 and "localhost port" not in output and "notConnected" not in output, output
+                (line,) = [line for line in output.splitlines() if f"no daemon answers at unix:{path}: " in line]
+                causes.add(line.partition(f"unix:{path}: ")[2])
+            (cause,) = causes
+            return cause
+
+        assert asked().startswith(f"there is no socket {path}")
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(path))
+        assert asked().startswith(f"no program listens at the socket {path}")
+        if os.geteuid() == 0:
+            path.chmod(0o640)
+            assert asked(UNPRIVILEGED).startswith(
+                "this user may not use the socket, which belongs to root:root with mode 0640"
+            )
+            Path(folder).chmod(0o700)
+            assert asked(UNPRIVILEGED).startswith(
+                f"this user may not enter the folder {folder}, which belongs to root:root with mode 0700"
+            )
+
+
+def test_a_public_listener_is_told_from_an_admin_listener(lab: FaultLab) -> None:
+    node = lab.shared
+    config = ("--config", node.setup / "latchkey.json5")
+    for words in (
+        ("why",), ("why", "0" * 16), ("admin", "whoami"), ("admin", "drain"), ("admin", "ready"),
+        ("doctor", *config), ("credentials", "list", "--use", *config),
+    ):  # fmt: skip
+        status, output = lab.run("latchkey", *words, "--server", node.url)
+        assert status == 1 and f"{node.url} is a public listener" in output, output
+        assert "is known to" not in output and "status 404" not in output, output
+    # The ledger is read all the same, and the message does not say that the daemon was asked.
+    status, output = lab.run("latchkey", "why", "0" * 16, *config, "--server", node.url)
+    assert status == 1 and f"warning: {node.url} is a public listener" in output, output
+    assert "is known to this node's ledger." in output, output
+    # An admin listener that does not know a refusal is asked alike.
+    host, port = node.admin
+    status, output = lab.run("latchkey", "why", "0" * 16, *config, "--server", f"http://{host}:{port}")
+    assert status == 1 and "is known to the admin listener and this node's ledger." in output, output
+
+
+def test_a_probe_without_an_answer_says_why(lab: FaultLab) -> None:
+    status, output = lab.run(
+        "latchkeyd", "--config", lab.shared.setup / "latchkey.json5", "--probe",
+        environment={"LATCHKEY_ADMIN_LISTEN": "127.0.0.1:1"},
+    )  # fmt: skip
+    assert status == 1 and "no daemon answers at http://127.0.0.1:1 (" in output, output
+    assert "notConnected" not in output, output
 
 
 def test_a_developers_set_up_has_no_warning(lab: FaultLab, tmp_path: Path) -> None:

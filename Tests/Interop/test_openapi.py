@@ -366,7 +366,7 @@ def credentials(lab: Lab) -> dict[str, dict[str, str]]:
 def configuration(lab: Lab, with_credentials: bool) -> str:
     """A configuration of schemathesis. Unknown methods get 501, so TRACE and QUERY are not among the unexpected."""
     lines = [
-        # Of made-up secrets only the first few would be looked at, and then good ones would be slowed down too.
+        # Most made-up secrets would be answered with 429, and the answer to wrong ones would hardly be seen.
         "[generation]", "with-security-parameters = false", 'database = "none"',
         "[cache]", "enabled = false",
         "[phases.coverage]", 'unexpected-methods = ["GET", "PUT", "POST", "DELETE", "PATCH"]',
@@ -381,8 +381,8 @@ def configuration(lab: Lab, with_credentials: bool) -> str:
 def of_listener(description: Description, listener: str) -> dict:
     """The operations that a listener has; an admin listener has no OPTIONS.
 
-    Made-up tokens of sessions would slow down the good tokens of this machine, so no sessions are begun. The answer of
-    events does not end; test_admin_data.py reads it.
+    Most made-up tokens of sessions would be answered with 429, so no sessions are begun. The answer of events does not
+    end; test_admin_data.py reads it.
     """
     document = json.loads(json.dumps(description.document))
     document["paths"] = {

@@ -1267,7 +1267,7 @@ addresses_of_packagers = itertools.count(1)
 def as_packager(lab: Lab, secret: str | None = None, user: str | None = None) -> dict[str, str]:
     """Header fields with a secret, as Basic credentials if there is a user.
 
-    Each call claims another client address, so that a wrong secret does not delay the next request.
+    Each call claims another client address, so that a wrong secret is answered with 401 and not with 429.
     """
     number = next(addresses_of_packagers)
     secret = secret or lab.made["packager"]
@@ -1505,6 +1505,11 @@ OTHER_VALUES: dict[str, Any] = {
 FILES = (
     "keyEncryptionKey", "olderKeyEncryptionKeys[0].key", "masterSecret", "ledger.key", "olderKeys[0].key", "pseudonymKey",
 )
+# The database has proofs of these secrets, so a restart would refuse another one.
+PROVED = (
+    "keys.keyEncryptionKey", "keys.keyEncryptionKeyVersion", "keys.masterSecret", "ledger.key", "ledger.keyVersion",
+    "ledger.pseudonymKey",
+)
 
 
 def other_value(field: Field) -> Any:
@@ -1574,7 +1579,11 @@ def test_each_fixed_field_is_named(lab: Lab) -> None:
     with under_load(lab):
         for field in fixed:
             values = {field.path: other_value(field)} | TOGETHER_WITH.get(field.path, {})
-            lab.change(values, needs=set(values))
+            if field.path in PROVED:
+                lab.write(values)
+                assert lab.reload()["event"] == "reload_failed", field.path
+            else:
+                lab.change(values, needs=set(values))
             lab.restore()
 
 
@@ -1588,7 +1597,12 @@ def test_each_file_of_a_fixed_field_is_named(lab: Lab) -> None:
         for path, file in files.items():
             contents = file.read_text()
             file.write_text(secrets.token_hex(32))
-            lab.change({}, needs={path})
+            if path in PROVED:
+                refused = lab.reload()
+                # The cause names the field that must have its earlier secret again.
+                assert refused["event"] == "reload_failed" and path in refused["cause"], refused
+            else:
+                lab.change({}, needs={path})
             file.write_text(contents)
             lab.restore()
 

@@ -299,7 +299,7 @@ def _metrics_with(daemon: OwnDaemon, sample: str, value: float) -> dict[str, flo
     return metrics
 
 
-def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) -> None:
+def test_most_wrong_admin_tokens_are_answered_with_a_wait(tmp_path: Path, latchkey_programs: None) -> None:
     with running_daemon(tmp_path) as daemon:
         request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong-wrong-wrong\r\n"
         start = time.monotonic()
@@ -308,13 +308,10 @@ def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) 
         assert len(codes) == 500
         assert set(codes) == {"admin_token_invalid", "rate_limited"}
         assert codes.count("admin_token_invalid") <= 10 + (time.monotonic() - start) + 1
-        # Waits until the daemon checks the right token again.
+        # The right token is accepted all the time.
         token = (daemon.setup / "secrets" / "admin-token").read_text().strip()
         right = request.replace(b"wrong-wrong-wrong", token.encode()) + b"Connection: close\r\n\r\n"
-        while (answer := http1_wire.exchange(daemon.admin, right)).statuses != [200]:
-            codes += [response.field("X-Error-Code") for response in answer.responses]
-            assert codes[-1] == "rate_limited"
-            time.sleep(0.1)
+        assert http1_wire.exchange(daemon.admin, right).statuses == [200]
         metrics = daemon.metrics()
         for reason, code in (("wrong", "admin_token_invalid"), ("slowed", "rate_limited")):
             assert metrics[f'latchkey_admin_tokens_refused_total{{reason="{reason}"}}'] == codes.count(code)

@@ -34,9 +34,12 @@ def make_key(algorithm: str) -> PrivateKey:
 
 def make_pair(
     folder: Path, name: str, *, hosts: tuple[str, ...] = (), algorithm: str = "ECDSA", issuer: KeyPair | None = None,
-    ended: bool = False,
+    ended: bool = False, begins_tomorrow: bool = False,
 ) -> KeyPair:
-    """A certificate signed by the issuer. Without an issuer, a self-signed authority. It may have ended a minute ago."""
+    """A certificate signed by the issuer. Without an issuer, a self-signed authority.
+
+    It may have ended a minute ago, or begin tomorrow.
+    """
     key = make_key(algorithm)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -46,7 +49,7 @@ def make_pair(
         .issuer_name(issuer.certificate.subject if issuer else subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_before(now + (datetime.timedelta(days=1) if begins_tomorrow else -datetime.timedelta(hours=1)))
         .not_valid_after(now - datetime.timedelta(minutes=1) if ended else now + datetime.timedelta(days=30))
         .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
     )

@@ -40,6 +40,21 @@ import Testing
         #expect("\(KeyFileKind.keyStore)".contains("openssl pkcs12"))
     }
 
+    @Test func namesAnArchiveAndTextOfAnEditor() {
+        #expect(KeyFileKind([0x50, 0x4B, 3, 4, 20, 0]) == .zipArchive)
+        #expect(KeyFileKind([0xFF, 0xFE, 0x61, 0, 0x62, 0]) == .utf16Text)
+        #expect(KeyFileKind([0xFE, 0xFF, 0, 0x61, 0, 0x62]) == .utf16Text)
+        #expect(KeyFileKind([0xFF, 0xFE, 0x61, 1, 0x62, 0]) == nil)
+    }
+
+    @Test func namesTheBeginningOfAFile() throws {
+        let key = try RSAPrivateKey.generate(bits: 1024)
+        let der = try Certificate.makeDevelopment(for: key, commonName: "x", now: 1_800_000_000).der
+        #expect(KeyFileKind(Array(der.dropLast())) == .cutOff)
+        #expect(KeyFileKind(Array(Self.p384.utf8.prefix(100))) == .cutOff)
+        #expect(KeyFileKind([0x30, 0x82, 0x00, 0x50] + [UInt8](repeating: 0, count: 0x50)) == nil)
+    }
+
     @Test(arguments: [
         [], [0x30], [0x30, 0x84], [0x30, 0x82, 1, 0, 2, 1, 0], Array("text".utf8), [0x30, 0xFF, 2, 1, 3],
     ])

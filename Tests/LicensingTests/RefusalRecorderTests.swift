@@ -56,6 +56,30 @@ import Testing
         #expect(try LedgerEntry(parsing: entry.encoded()) == entry.bounded)
     }
 
+    /// What the store remembers of a rental says why the right has ended.
+    @Test func writesDownWhenARentalHasEnded() async throws {
+        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let fixture = try LicensingFixture(
+            recorder: ModelStore().recorder(),
+            refusals: { loop in
+                RefusalRecorder(ledger: ledger, pseudonyms: pseudonyms, perSecond: 10, on: loop, clock: clock)
+            })
+        var right = Right(.content("movie-1"))
+        right.rental = RentalTerms(start: 86_400, play: 3600, finish: false)
+        let token = try fixture.token([right], expiresIn: 86_400, subject: "viewer-1")
+        for time in [0, 3600] as [Int64] {
+            let message = try fixture.deviceRequest(.v1) {
+                $0.playbackState = MediaPlaybackState(createdAt: 1, state: .playing, sessionID: 7 + UInt64(time))
+            }.message
+            let result = await fixture.issue(message, token: token, now: LicensingFixture.now + time)
+            #expect(result.failure == (time == 0 ? nil : LicenseError.entitlement(.rightEnded)))
+        }
+        let entry = try #require(try await ledger.entries(atLeast: 1).first)
+        let found = try #require(entry.facts[.found])
+        #expect(entry.detail == "right_ended" && found.hasPrefix("a rental, first played at 2027-01-15T08:00:00Z"))
+        #expect(found.hasSuffix("with its end at 2027-01-15T09:00:00Z"))
+    }
+
     /// The refusal has the key id of the asset id, and the content that was meant.
     @Test(arguments: [
         ("00000000-0000-0000-0000-000000000001", [Right(.content("movie-1"))], "key_not_found"),

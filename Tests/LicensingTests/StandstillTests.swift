@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import Telemetry
 import TestSupport

@@ -171,6 +171,19 @@ import Testing
         #expect(try elsewhere.names().map { elsewhere.path($0) } == [path])
     }
 
+    @Test(arguments: ["backup", "backup/", "backup/tuesday"])
+    func isNeverMadeWithinAnotherBackup(name: String) async throws {
+        try await fill()
+        try await create()
+        let again = try await run("backup", "create", "--output", elsewhere.path(name))
+        #expect(again.status == 1 && again.messages.contains("is a backup itself"), "\(again.messages)")
+        #expect(again.messages.contains(" \(elsewhere.path), in which each backup"), "\(again.messages)")
+        #expect(try await findings(of: verify()) == [])
+        // The folder that the message names serves again and again.
+        #expect(try await run("backup", "create", "--output", elsewhere.path).status == 0)
+        #expect(try elsewhere.names().count == 2)
+    }
+
     @Test func failsWithoutTheLedgerKeyAndLeavesNothing() async throws {
         try await fill()
         try replaceSecret("ledger-key", "ab")

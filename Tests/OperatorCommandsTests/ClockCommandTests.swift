@@ -1,5 +1,6 @@
 import ByteCoding
 import Foundation
+import POSIXSockets
 import Records
 import ServiceConfiguration
 import TestSupport
@@ -62,6 +63,7 @@ import Testing
         #expect(record.reference < wrong - 860_000 && record.acceptance.number == 1 && record.acceptance.offset > 0)
         let rows = try await LatchkeyProcess(arguments: ["ledger", "export", "--config", fixture.configuration])
         #expect(rows.output.contains(#""clock_accepted""#) && rows.output.contains("s against the known time"))
+        #expect(rows.output.contains("\"actor\":\"\(OperatingSystemUser.actor)\""), "\(rows.output)")
         #expect(
             try await LatchkeyProcess(arguments: ["ledger", "verify", "--config", fixture.configuration]).status == 0)
     }

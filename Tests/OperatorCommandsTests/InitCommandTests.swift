@@ -201,6 +201,11 @@ import Testing
             #expect(checklist.contains("fairplay/\(file)"))
         }
         #expect(checklist.contains("secrets/key-encryption-key") && checklist.contains("secrets/master-secret"))
+        // Its last commands lead to a licence.
+        let commands = checklist.split(separator: "\n").filter { $0.hasPrefix("  [ ] ") }.suffix(3)
+        for (command, name) in zip(commands, ["keys create", "token mint", "doctor"]) {
+            #expect(command.contains("latchkey \(name) --config "), "\(command)")
+        }
         for name in secrets {
             let secret = String(decoding: try folder.read("secrets/\(name)"), as: UTF8.self).dropLast()
             #expect(secret.count >= 43 && !run.output.contains(secret))

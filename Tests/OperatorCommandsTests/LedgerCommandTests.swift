@@ -56,6 +56,15 @@ private enum LedgerSamplesOfOthers {
         return try #require(try run.object()["entries"]?.array).map { $0.object?["sequence"]?.number?.signed }
     }
 
+    @Test(arguments: ["query", "verify"])
+    func refusesANodeWithoutTheCopies(name: String) async throws {
+        let run = try await ledger(name, "--node", "node-a")
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.messages.contains("--node needs --shared"), "\(run.messages)")
+        let copies = try await ledger(name, "--node", "node-a", "--shared")
+        #expect(copies.status == 1 && copies.messages.contains("PostgreSQL"), "\(copies.messages)")
+    }
+
     private func execute(_ sql: StaticString) throws {
         var connection = try SQLiteConnection.open(path: database, busyTimeoutMilliseconds: 5000)
         try connection.execute(sql)
@@ -166,7 +175,8 @@ private enum LedgerSamplesOfOthers {
     }
 
     @Test(arguments: [
-        ["query", "--license", "xyz"], ["query", "--from", "yesterday"], ["query", "--limit", "0"],
+        ["query", "--license", "xyz"], ["query", "--from", "yesterday"],
+        ["query", "--from", "2026-02-01T00:00:00Z", "--to", "2026-01-01T00:00:00Z"], ["query", "--limit", "0"],
         ["query", "--subject", "a", "--issuer", "nobody"], ["verify", "--content", "a"],
     ])
     func refusesMisuse(words: [String]) async throws {

@@ -68,7 +68,8 @@ import Testing
         #expect(run.status == 0, "\(run.messages)")
         #expect(run.output.contains("\"isSound\":true"))
         #expect(try run.object()["entries"]?.number?.signed == 5)
-        #expect(try await check().output == "3 keys open, and 5 entries up to sequence 5 verify: nothing was altered\n")
+        #expect(
+            try await check().output == "opened 3 keys, and verified 5 entries up to sequence 5: nothing was altered\n")
     }
 
     @Test func findsKeysThatWereExchangedAndEntriesThatWereAltered() async throws {

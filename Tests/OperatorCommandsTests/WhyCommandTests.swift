@@ -32,16 +32,19 @@ import Testing
     }
 
     /// A refusal, and what became of the key that was asked for.
-    private func recordRefusal(of content: String = "movie-1", code: String = "content_mismatch") throws {
+    private func recordRefusal(
+        of content: String = "movie-1", keyID: KeyID? = nil, code: String = "content_mismatch",
+        cause: String = "no right of the token covers the content"
+    ) throws {
         let loaded = try ConfiguredLedger(of: fixture.configuration)
         var appender = try LedgerAppender.open(path: fixture.folder.path("latchkey.db"), chain: loaded.chain)
         let license = LicenseID(milliseconds: 1_700_000_000_000, random: Bytes16(high: 0, low: 1))
         var refusal = LedgerEntry(
-            kind: .licenseRefused, at: 1_700_000_000, license: license, content: content, detail: code)
+            kind: .licenseRefused, at: 1_700_000_000, license: license, keyID: keyID, content: content, detail: code)
         refusal.request = Self.id
         refusal.facts = RefusalFacts(found: "content movie-1", expected: "content movie-2")
-        refusal.facts[.cause] = "no right of the token covers the content"
-        var deleted = LedgerEntry(kind: .keyDeleted, at: 1_600_000_000, license: license, content: content)
+        refusal.facts[.cause] = cause
+        var deleted = LedgerEntry(kind: .keyDeleted, at: 1_600_000_000, license: license, content: "movie-1")
         deleted.actor = "user:eve"
         try appender.append([deleted, refusal], at: 1_700_000_000)
     }
@@ -99,6 +102,26 @@ import Testing
         #expect(other.status == 0 && other.messages.contains("does not accept the admin token"), "\(other.messages)")
     }
 
+    /// The row of a key that was asked for by its key id names the key, and another content.
+    @Test func saysWhatBecameOfAKeyThatWasAskedForByItsID() async throws {
+        let kid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
+        let made = try await LatchkeyProcess(
+            "keys", "create", "--config", fixture.configuration, "--content", "movie-1", "--kid", kid)
+        #expect(made.status == 0, "\(made.messages)")
+        try recordRefusal(
+            of: kid, keyID: KeyID(parsing: kid), cause: "the asset id names no single live key, and no right names it")
+        for (options, words) in [([], "was withdrawn"), (["--for-good"], "was deleted")] as [([String], String)] {
+            let done = try await LatchkeyProcess(
+                arguments: ["keys", "delete", "--config", fixture.configuration, "--kid", kid] + options)
+            #expect(done.status == 0, "\(done.messages)")
+            let server = try server("404 Not Found")
+            let run = try await why(Self.id, "--config", fixture.configuration, "--server", server.url)
+            #expect(run.status == 0 && run.output.contains("history     the key \(kid) \(words) at "), "\(run.output)")
+            #expect(run.output.contains("what to do  The asset id is a key id, and no live key has it"))
+            #expect(run.output.contains("refused     content_mismatch (license_refused), 2023-11-14T22:13:20Z\n"))
+        }
+    }
+
     /// A name that fits several keys is shown with these keys.
     @Test func listsTheKeysThatANameFits() async throws {
         let kids = ["2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11", "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a12"]
@@ -121,6 +144,15 @@ import Testing
         let run = try await why("0000000000000000", "--config", fixture.configuration, "--server", server.url)
         #expect(run.status == 1 && run.output.isEmpty)
         #expect(run.messages.contains("no refusal of the request 0000000000000000 is known"))
+    }
+
+    /// The copies are searched for one request, in a database that all nodes share.
+    @Test func refusesCopiesThatItCannotSearch() async throws {
+        let latest = try await why("--config", fixture.configuration, "--shared")
+        #expect(latest.status == 2 && latest.messages.contains("--shared needs an ID"), "\(latest.messages)")
+        let own = try await why(Self.id, "--config", fixture.configuration, "--shared")
+        #expect(own.status == 1 && own.output.isEmpty)
+        #expect(own.messages.contains("storage.url does not name a PostgreSQL database"), "\(own.messages)")
     }
 
     @Test(arguments: [

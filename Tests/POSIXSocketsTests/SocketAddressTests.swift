@@ -31,6 +31,21 @@ import Testing
     }
 
     @Test(arguments: [
+        ("127.0.0.1:80800", "the port is above 65535"), ("127.0.0.1:99999999999999999999", "the port is above 65535"),
+        ("127.0.0.1:080", "the port begins with a zero"), ("127.0.0.1:http", "the port is not a number"),
+        ("localhost:8080", "a name stands in the place of a numeric IP address"),
+        ("127.0.0.1", "the port is missing"), ("127.0.0.1:", "the port is missing"), ("[::1]", "the port is missing"),
+        ("", "the port is missing"), (":80", "the IP address before the port is missing"),
+        ("::1:80", "an IPv6 address stands in brackets before its port"),
+        ("256.0.0.1:80", "what stands before the port is not an IP address"),
+        ("unix:run/admin", "the path of the socket does not begin with a slash"),
+        ("127.0.0.1:8080", nil), ("unix:/run/admin", nil),
+    ])
+    func saysWhatIsWrong(text: String, fault: String?) {
+        #expect(SocketAddress.fault(of: text) == fault)
+    }
+
+    @Test(arguments: [
         ("127.0.0.1:1", true), ("127.255.0.1:1", true), ("126.0.0.1:1", false), ("0.0.0.0:1", false), ("[::1]:1", true),
         ("[::2]:1", false), ("[::]:1", false), ("[::ffff:127.0.0.1]:1", true), ("[::ffff:128.0.0.1]:1", false),
         ("[::127.0.0.1]:1", false), ("[1::1]:1", false),

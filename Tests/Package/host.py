@@ -22,6 +22,8 @@ STATE = Path("/var/lib/latchkey")
 PACKAGER_SECRET = CONFIGURATION.parent / "secrets/packager-1"
 # Made by `latchkey init`: the issuer of tokens, the FairPlay files and the TLS certificate of the test.
 DEVELOPMENT = Path("/var/development")
+# Where the operator of the first licence works.
+OPERATOR = Path("/var/operator")
 URL = "https://localhost"
 CONTENT = "movie-1"
 # Revoked before the backup, and given a key after it.
@@ -102,10 +104,10 @@ def drop_in(unit: str, name: str, text: str) -> Path:
 # --- What lets a test host serve --------------------------------------------------------------------------------------
 
 
-def edit(old: str, new: str) -> None:
-    text = CONFIGURATION.read_text(encoding="utf-8")
-    assert old in text, f"the configuration has no {old}"
-    CONFIGURATION.write_text(text.replace(old, new), encoding="utf-8")
+def edit(old: str, new: str, of: Path = CONFIGURATION) -> None:
+    text = of.read_text(encoding="utf-8")
+    assert old in text, f"{of} has no {old}"
+    of.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def listen_on_loopback() -> None:

@@ -11,11 +11,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from first_licence import COMMANDS, COUNT_MAXIMUM
 from host import (
-    CONFIGURATION, CONTENT, DEVELOPMENT, DOCUMENTS, HANDOVER, LOST, NEW, OLD, OTHER_KEY, PACKAGER_SECRET, REPOSITORY,
-    REVOKED, STATE, WAIT_SECONDS, as_daemon, ask_as_packager, ask_for_a_licence, drop_in, edit, is_active, journal,
-    ledger_rows, listen_on_loopback, main_process, perform, readiness, run, say, shown, tool, trust_the_certificate,
-    wait_for,
+    CONFIGURATION, CONTENT, DEVELOPMENT, DOCUMENTS, HANDOVER, LOST, NEW, OLD, OPERATOR, OTHER_KEY, PACKAGER_SECRET,
+    REPOSITORY, REVOKED, STATE, WAIT_SECONDS, as_daemon, ask_as_packager, ask_for_a_licence, drop_in, edit, is_active,
+    journal, ledger_rows, listen_on_loopback, main_process, perform, readiness, run, say, shown, tool,
+    trust_the_certificate, wait_for,
 )
 
 SOURCE, KEYRING = Path("/etc/apt/sources.list.d/latchkey.list"), Path("/etc/apt/keyrings/latchkey.asc")
@@ -149,30 +150,66 @@ def read_the_documents() -> None:
     assert len(links) > 100 and broken == [], broken
 
 
-def set_up() -> None:
-    """`init --production`, and development files in the places of Apple's, as the checklist says."""
-    say(run("latchkey", "init", "--production", "/etc/latchkey"))
-    assert run("stat", "--format", "%U:%G %a", "/etc/latchkey/secrets/session-key").strip() == "root:latchkey 640"
-    problems = as_daemon("latchkeyd", "--config", CONFIGURATION, "--check", status=None)
-    assert "fairplay/certificate-2048.der" in problems and "tls/certificate.pem" in problems, problems
+def name_what_is_missing() -> None:
+    """Without delivered files, the check of the configuration names each file that is missing."""
+    folder = Path("/var/missing")
+    say(run("latchkey", "init", "--production", folder))
+    assert run("stat", "--format", "%U:%G %a", folder / "secrets/session-key").strip() == "root:latchkey 640"
+    problems = as_daemon("latchkeyd", "--config", folder / CONFIGURATION.name, "--check", status=None)
+    for name in ("fairplay/certificate-2048.der", "tls/certificate.pem", "issuers/portal.pem"):
+        assert name in problems, problems
+
+
+def deliver() -> None:
+    """Development files in the place of what others send, and a host that has no package yet."""
     run("latchkey", "init", DEVELOPMENT)
-    for source, target in [
-        ("fairplay/certificate-1024.der", "fairplay"), ("fairplay/certificate-2048.der", "fairplay"),
-        ("fairplay/private-key-1024.pem", "fairplay"), ("fairplay/private-key-2048.pem", "fairplay"),
-        ("fairplay/application-secret.hex", "fairplay"), ("tls/certificate.pem", "tls"), ("tls/private-key.pem", "tls"),
-    ]:
-        run("install", "--owner", "root", "--group", "latchkey", "--mode", "0640", f"{DEVELOPMENT}/{source}",
-            f"/etc/latchkey/{target}/")
-    run("install", "--mode", "0644", f"{DEVELOPMENT}/secrets/token-verification-key.pem", "/etc/latchkey/issuers/portal.pem")
-    edit("https://portal.example.com", "latchkey-development")
-    edit("portal-1", "development-1")
-    assert as_daemon("latchkeyd", "--config", CONFIGURATION, "--check").splitlines()[-1] == f"{CONFIGURATION}: good"
+    # The names of the article.
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "90",
+        "-subj", "/CN=keys.example.com", "-addext", "subjectAltName=DNS:keys.example.com,DNS:localhost",
+        "-addext", "basicConstraints=critical,CA:FALSE", "-addext", "extendedKeyUsage=serverAuth",
+        "-keyout", DEVELOPMENT / "tls/private-key.pem", "-out", DEVELOPMENT / "tls/certificate.pem")
+    edit("latchkey-development", "https://login.example.com", of=DEVELOPMENT / "latchkey.json5")
+    edit("development-1", "login-1", of=DEVELOPMENT / "latchkey.json5")
+    with Path("/etc/hosts").open("a", encoding="utf-8") as hosts:
+        hosts.write(f"127.0.0.1 localhost keys.example.com {socket.gethostname()}\n")
+    delivered = OPERATOR / "delivered"
+    delivered.mkdir(parents=True, mode=0o700)
+    for name in (
+        "fairplay/certificate-1024.der", "fairplay/certificate-2048.der", "fairplay/private-key-1024.pem",
+        "fairplay/private-key-2048.pem", "fairplay/application-secret.hex", "secrets/token-verification-key.pem",
+    ):
+        run("cp", DEVELOPMENT / name, delivered)
+    run("cp", DEVELOPMENT / "tls/certificate.pem", delivered / "server.pem")
+    run("cp", DEVELOPMENT / "tls/private-key.pem", delivered / "server-key.pem")
+    run("cp", DEVELOPMENT / "secrets/token-signing-key.pem", OPERATOR)
     listen_on_loopback()
     trust_the_certificate()
+    run("dpkg", "--purge", "latchkey")
+    run("cp", NEW, OPERATOR / "latchkey_0.1.0_amd64.deb")
+    assert not CONFIGURATION.exists() and not Path("/usr/bin/latchkey").exists()
+
+
+def from_package_to_first_licence() -> None:
+    """Exactly the commands of the article Operating. The last one asks for a licence, and finds nothing bad."""
+    assert len(COMMANDS) <= COUNT_MAXIMUM
+    # Without the right to raise limits, systemd cannot give the daemon its memory to lock, and doctor calls that bad.
+    raises_limits = run("bash", "-c", "ulimit -l 65536", status=None) == ""
+    begin, said = time.monotonic(), ""
+    for command in COMMANDS:
+        status = 0 if raises_limits or command != COMMANDS[-1] else 1
+        said = run("env", "--chdir", OPERATOR, "bash", "-c", command, text="", status=status)
+        say(f"$ {command}\n{said}")
+    findings = re.findall(r"^(good|skipped|warning|bad) +(\S+):", said, re.MULTILINE)
+    assert findings.count(("good", "license")) == 2 and len(findings) > 15, said
+    # The certificates are those of a test, and a container cannot set its clock.
+    others = {name for verdict, name in findings if verdict != "good"}
+    allowed = {"fairplay.main", "clock.kernel", "tls.served"} | (set() if raises_limits else {"daemon.memory"})
+    assert others <= allowed, said
+    assert all(verdict != "bad" or name == "daemon.memory" for verdict, name in findings), said
+    say(f"{len(COMMANDS)} commands, {time.monotonic() - begin:.1f} s from the package to the first licence")
 
 
 def start() -> None:
-    run("systemctl", "enable", "--now", "latchkey.socket", "latchkey.service")
     assert is_active("latchkey.service") and is_active("latchkey.socket")
     assert shown("latchkey.service", "StatusText") == "Serving"
     assert shown("latchkey.service", "WatchdogUSec") == "30s"
@@ -181,8 +218,7 @@ def start() -> None:
 
 
 def one_licence() -> None:
-    """Keys are made by the daemon's user, beside the daemon."""
-    tool("keys", "create", "--content", CONTENT)
+    """The key is the one that was made beside the daemon."""
     assert ask_for_a_licence()
     say(tool("ledger", "verify"))
 
@@ -190,7 +226,7 @@ def one_licence() -> None:
 def reload() -> None:
     """A good configuration is put in force; a broken one fails, says why, and changes nothing."""
     process = main_process()
-    edit('level: "info"', 'level: "debug"')
+    edit("// logging: {", "logging: {")
     run("systemctl", "reload", "latchkey.service")
     wait_for("reloaded", lambda: '"event":"reloaded"' in journal())
     assert main_process() == process and shown("latchkey.service", "StatusText") == "Serving"
@@ -383,9 +419,9 @@ def remove() -> None:
 
 
 STEPS = [
-    refuse_another_key, install, read_the_documents, set_up, start, one_licence, reload, five_kills, a_stuck_process,
-    restarts_under_load, drain, credentials, clean_journal, roll_back_and_upgrade, upgrade_older_data,
-    make_keys_for_a_packager, back_up, fence, remove,
+    refuse_another_key, install, read_the_documents, name_what_is_missing, deliver, from_package_to_first_licence,
+    start, one_licence, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials, clean_journal,
+    roll_back_and_upgrade, upgrade_older_data, make_keys_for_a_packager, back_up, fence, remove,
 ]
 
 if __name__ == "__main__":

@@ -105,6 +105,13 @@ CONDITIONS = [
     # A rate limit refuses good tokens.
     ({"licenses_v2": 1, "refusals": 9, "refusals_overload": 9}, {}, "warn",
      "90 % of the requests are refused, most for the load or a rate limit"),
+    # Three faults are one viewer who tries again; six are not.
+    ({"licenses_v2": 0.05, "refusals": 0.01, "refusals_fault": 0.01}, {}, "good", "every part works"),
+    ({"licenses_v2": 0.05, "refusals": 0.02, "refusals_fault": 0.02}, {}, "bad", "failed at this server"),
+    # One viewer with the old release of an app makes no outage smaller.
+    ({"licenses_v2": 0.1, "refusals": 9.9, "refusals_token": 9.9}, {}, "bad",
+     "Only 1 % of the requests of the last 5 minutes got a licence, most for their token"),
+    ({"licenses_v2": 0.1, "refusals": 1.2, "refusals_token": 1.2}, {}, "warn", "92.3 % of the requests are refused"),
     # A wrong token is an app's fault as often as a stranger's.
     ({"refusals": 1, "refusals_unproven": 1}, {}, "bad", "most for a token that is not known here"),
     ({"licenses_v2": 5, "refusals": 5, "refusals_unproven": 5}, {}, "warn", "50 % of the requests are refused"),

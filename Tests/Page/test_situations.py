@@ -1,5 +1,6 @@
 """What operators see when it matters. Each situation is real. axe looks at it in two widths, light and dark."""
 
+import math
 import os
 import re
 import signal
@@ -79,12 +80,18 @@ class Viewers:
 
 
 def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
+    """LATCHKEY_LOAD_SECONDS makes the load longer, for a picture whose plots are full."""
     with running_daemon(tmp_path, prepare=add_operators) as daemon, desks(lab, daemon.setup, daemon.admin) as found:
         look(lab, found, "idle", says("every part works", "good"))
         viewers = Viewers(daemon.setup, daemon.url)
-        for _ in range(6):
-            viewers.play(25)
+        wrong = tokens.with_altered_signature(viewers.deployment.token)
+        end = time.monotonic() + float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0"))
+        rounds = 0
+        while rounds < 6 or time.monotonic() < end:
+            rounds += 1
+            viewers.play(25 + round(15 * math.sin(rounds / 15)))
             viewers.be_refused(1, "none", "token_malformed")
+            viewers.be_refused(1 if rounds % 3 == 0 else 0, wrong, "token_signature")
             found[0][1].evaluate("import('/page/live.js').then(({ live }) => new Promise((resolve) =>"
                                  " live.addEventListener('points', resolve, { once: true })).then(() => true))")
         viewers.client.close()

@@ -57,6 +57,19 @@ import Testing
         #expect("\(warnings[0])".contains("tokenFile, b") && "\(warnings[0])".contains("admin"))
     }
 
+    @Test func warnsAboutShortTokens() throws {
+        try folder.write("secrets/short", String(repeating: "s", count: 31) + "\n")
+        try folder.write("secrets/long", String(repeating: "l", count: 32) + "\n")
+        let text = Self.text(
+            """
+            tokenFile: "secrets/short",
+            tokens: [{ name: "long", file: "secrets/long", roles: ["metrics"] },
+                     { name: "alice", file: "secrets/alice", roles: ["metrics"] }]
+            """)
+        let warnings = try folder.load(text).shortSecrets
+        #expect(warnings.map(\.field) == ["listeners.admin[0].tokenFile", "listeners.admin[0].tokens[1].file"])
+    }
+
     @Test func readsClientsWithCertificates() throws {
         let clients = """
             [{ name: "carol", clientCertificates: ["CN=carol,O=Example", "\(Self.fingerprint.uppercased())"],

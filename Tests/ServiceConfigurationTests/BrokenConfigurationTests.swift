@@ -461,7 +461,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         #expect(
             error.description == """
                 etc/latchkey.json5, line 6, column 3: lisseners: there is no such field; did you mean "listeners"?
-                etc/latchkey.json5, line 6, column 39: limits.connectionsMaximum: expected a whole number from 1 to 1048576, such as 16384, \
+                etc/latchkey.json5, line 6, column 48: limits.connectionsMaximum: expected a whole number from 1 to 1048576, such as 16384, \
                 and found a string
                 """)
     }
@@ -492,6 +492,7 @@ extension BrokenConfiguration.Kind {
     init?(_ fault: ConfigurationFault) {
         switch fault {
         case .unknownKey(let nearest): self = .unknownKey(nearest: nearest)
+        case .retired: self = .unknownKey(nearest: nil)
         case .missing: self = .missing
         case .wrongType(let found, _, _): self = .wrongType(found)
         case .invalidValue, .databaseURL, .keyURI: self = .invalidValue
@@ -506,7 +507,7 @@ extension BrokenConfiguration.Kind {
             .privateKeyForVerifying, .issuer,
             .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
             .developmentMaterialBeyondLoopback, .adminTokenMissing, .severalRecipients, .keySizeOutOfRange,
-            .secretIsAToken, .wrongCertificateCount, .notJSON:
+            .secretIsAToken, .wrongCertificateCount, .notJSON, .sameAddress:
             return nil
         }
     }

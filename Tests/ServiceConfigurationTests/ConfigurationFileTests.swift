@@ -196,6 +196,25 @@ import Testing
         }
     }
 
+    /// Every fault of a configuration has the form FILE, line L, column C.
+    @Test(arguments: [
+        ("{\n  %\n}", "c, line 2, column 3: unexpected character"),
+        (
+            "{ node: 'a',\n  node: 'b' }",
+            "c, line 2, column 3: the object already has a member of this name, at line 1, column 3: node"
+        ),
+        (
+            "{ 'x y': 1, \"x y\": 2 }",
+            "c, line 1, column 13: the object already has a member of this name, at line 1, column 3: x y"
+        ),
+    ])
+    func aFaultOfTheTextIsShownLikeAnyOther(text: String, shown: String) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try ConfigurationFile(parsing: Array(text.utf8), path: "c", environment: [:])
+        }
+        #expect(error.description.hasPrefix(shown), "\(error.description)")
+    }
+
     @Test func aTextThatIsTooLargeIsNotRead() {
         let text = [UInt8](repeating: 0x20, count: ConfigurationFile.sizeMaximum + 1)
         let error = JSONError.tooLarge(size: text.count, maximum: ConfigurationFile.sizeMaximum)

@@ -22,7 +22,7 @@ import Testing
 
     @Test func itsListenersNeedCredentialsAndTLS() {
         #expect(file.configuration.listeners.public.allSatisfy { $0.transport.tls != nil })
-        #expect(file.configuration.listeners.admin.allSatisfy(\.isGuarded))
+        #expect(file.configuration.listeners.admin.allSatisfy { $0.isGuarded })
         #expect(file.warnings.isEmpty)
     }
 

@@ -480,6 +480,36 @@ import Testing
         #expect(problems.map(\.fault) == [.plaintextBeyondLoopback(.internet(.v4(0), port: 1))])
     }
 
+    private static let sharedAddresses: [(String, String, Bool)] = [
+        ("127.0.0.1:9443", "127.0.0.1:9443", true), ("127.0.0.1:9443", "127.0.0.1:9444", false),
+        ("127.0.0.1:0", "127.0.0.1:0", false), ("127.0.0.1:9443", "127.0.0.2:9443", false),
+        ("127.0.0.1:9443", "[::1]:9443", false), ("0.0.0.0:9443", "127.0.0.1:9443", true),
+        ("[::1]:9443", "[::]:9443", true), ("unix:/run/a", "unix:/run/a", true),
+        ("unix:/run/a", "unix:/run/b", false), ("systemd:a", "systemd:a", true), ("systemd:a", "systemd:b", false),
+    ]
+
+    /// The start would fail, because the address is in use by the other listener.
+    @Test(arguments: sharedAddresses)
+    func twoListenersNeedTwoAddresses(one: String, other: String, isFault: Bool) throws {
+        let (first, second) = (try #require(ListenerAddress(one)), try #require(ListenerAddress(other)))
+        let all: [(Configuration.Listeners, path: String, other: String)] = [
+            (
+                .init(public: [.init(address: first)], admin: [.init(address: second)]),
+                "listeners.admin[0].address", "listeners.public[0]"
+            ),
+            (
+                .init(public: [.init(address: first), .init(address: second)], admin: []),
+                "listeners.public[1].address", "listeners.public[0]"
+            ),
+        ]
+        for (listeners, path, twin) in all {
+            let problems = LoadedConfiguration.checkListeners(
+                listeners, credentials: try CredentialSet([]), allowTestCredentials: false)
+            let found = problems.filter { $0.fault == .sameAddress(as: twin) }
+            #expect(found.map(\.path) == (isFault ? [path] : []))
+        }
+    }
+
     /// The problem names the variable and no line of the file, because the file has another value.
     @Test(arguments: ["LATCHKEY_LISTEN", "LATCHKEY_ADMIN_LISTEN"])
     func anOverriddenAddressIsCheckedToo(variable: String) {

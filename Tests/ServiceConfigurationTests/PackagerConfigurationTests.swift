@@ -82,6 +82,17 @@ import Testing
         }
     }
 
+    @Test func warnsAboutShortSecrets() throws {
+        try folder.write("secrets/long", String(repeating: "l", count: 32) + "\n")
+        func fields(_ packagers: String) throws -> [String] {
+            try folder.load(Self.text(packagers)).shortSecrets.map(\.field)
+        }
+        #expect(try fields("{ \(Self.packager) }") == ["packagers[0].secret"])
+        let both = #"{ name: "a", secret: "secrets/long", previousSecret: "secrets/packager-2" }"#
+        #expect(try fields(both) == ["packagers[0].previousSecret"])
+        #expect(try fields(#"{ name: "a", secret: "secrets/long" }"#) == [])
+    }
+
     @Test func refusesADisabledPackager() throws {
         let directory = try directory("{ \(Self.packager), disabled: true }")
         #expect(throws: PackagerRefusal.disabled("packager-1")) {

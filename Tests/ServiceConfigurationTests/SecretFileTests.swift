@@ -101,6 +101,23 @@ import Testing
         }
     }
 
+    /// latchkey.service sets a hyphen in place of a file that is not there.
+    @Test func namesACredentialThatWasNotLoaded() throws {
+        try folder.write("kek", "-", mode: 0o400)
+        let environment = ["CREDENTIALS_DIRECTORY": folder.path]
+        let error = FileError.credentialNotLoaded(name: "kek")
+        #expect(throws: error) { _ = try SecretFile.read(.credential(name: "kek"), environment: environment) }
+        #expect(throws: error) { _ = try SecretFile.readPublic(.credential(name: "kek"), environment: environment) }
+        #expect(error.description.contains("LoadCredential=kek:PATH is not there") && error.isAbsence)
+        #expect(try read("kek") == [UInt8(ascii: "-")])
+    }
+
+    @Test func tellsAUserOfTheCommandLineWhatToDo() {
+        let error = FileError.forbidden(path: "/nowhere/key")
+        #expect(error.commandDescription.hasPrefix("this user may not read /nowhere/key; run the command as"))
+        #expect(FileError.empty(path: "/a").commandDescription == FileError.empty(path: "/a").description)
+    }
+
     @Test func followsAVariableToItsFile() throws {
         try folder.write("kek", "abc")
         let source = SecretSource.environment(variable: "KEK")

@@ -29,8 +29,10 @@ import Testing
         #expect(after.configuration.entitlement.sessions?.key == .file(path: place("session-key")))
         #expect(after.configuration.keys.masterSecret == .file(path: place("master-secret")))
         #expect(after.sessions != nil)
-        let origins = after.file.fields.filter { $0.path.hasSuffix("masterSecret") }.map(\.origin)
-        #expect(origins == [.standard])
+        let fields = try ConfigurationFile(
+            parsing: Array(ConfigurationText.make().utf8), path: "\(folder.path)/latchkey.json5", environment: [:]
+        ).fields
+        #expect(fields.filter { $0.path == "keys.masterSecret" }.map(\.origin) == [.standard])
     }
 
     /// A wrong file in the place is a mistake, and not the same as none.

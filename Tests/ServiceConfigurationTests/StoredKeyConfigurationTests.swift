@@ -29,7 +29,7 @@ import Testing
     func warnsOfStoredKeysWithoutAnEnd(issuer: String) throws {
         let found = try findings(issuer, #"profiles: { HD: { lease: "10m" } }"#)
         let fault = PolicyFinding.Fault.offlineWithoutEnd.rawValue
-        #expect(found == ["floor \(fault)", "profiles.HD \(fault)"])
+        #expect(found == ["limitsForEveryLicense \(fault)", "profiles.HD \(fault)"])
         let limits = #"limitsForEveryLicense: { storage: "30d", playback: "48h" }"#
         #expect(try findings(issuer, #"profiles: { HD: { lease: "10m" } }, \#(limits)"#).isEmpty)
         #expect(try findings(issuer, "limitsForEveryLicense: { offline: false }").isEmpty)

@@ -18,6 +18,7 @@ package enum ContentKeyStoreConformance {
         case findsAKeyByEverySpelling
         case findsNothingInAnEmptyStore
         case takesTheSameKeyTwice
+        case storesAnOnlyKeyBesideNoLiveKey
         case refusesAnotherKeyUnderTheSameID
         case refusesToGuessBetweenLiveKeys
         case findsTheKeyOfATrack
@@ -42,6 +43,7 @@ package enum ContentKeyStoreConformance {
         case .findsAKeyByEverySpelling: try await findsAKeyByEverySpelling(store)
         case .findsNothingInAnEmptyStore: try await findsNothingInAnEmptyStore(store)
         case .takesTheSameKeyTwice: try await takesTheSameKeyTwice(store)
+        case .storesAnOnlyKeyBesideNoLiveKey: try await storesAnOnlyKeyBesideNoLiveKey(store)
         case .refusesAnotherKeyUnderTheSameID: try await refusesAnotherKeyUnderTheSameID(store)
         case .refusesToGuessBetweenLiveKeys: try await refusesToGuessBetweenLiveKeys(store)
         case .findsTheKeyOfATrack: try await findsTheKeyOfATrack(store)
@@ -188,6 +190,24 @@ package enum ContentKeyStoreConformance {
         #expect(try await store.insert(later) == .alreadyPresent)
         #expect(try await store.list(of: nil, after: nil, limit: 10) == [record.attributes])
         #expect(try await store.record(for: SampleKeys.reference("movie")) == record)
+    }
+
+    /// Keys of other tracks and periods count, and withdrawn keys and other contents do not.
+    private static func storesAnOnlyKeyBesideNoLiveKey(_ store: some ContentKeyStore) async throws {
+        _ = try await store.insert(SampleKeys.record(1, state: .withdrawn))
+        _ = try await store.insert(SampleKeys.record(2, content: "other"))
+        let only = try SampleKeys.record(3, track: Track(.hd), period: 4)
+        #expect(try await store.insertOnly(only) == .stored)
+        #expect(try await store.insertOnly(only) == .alreadyPresent)
+        for more in try [SampleKeys.record(4), SampleKeys.record(5, track: Track(.sd)), SampleKeys.record(1)] {
+            #expect(try await store.insertOnly(more) == nil)
+        }
+        let other = try SampleKeys.record(3, track: Track(.hd), period: 4, key: 9)
+        await #expect(throws: StoreError.keyIDTaken(only.keyID)) { try await store.insertOnly(other) }
+        let keyIDs = ([1, 3, 2] as [UInt64]).map(SampleKeys.keyID)
+        #expect(try await store.list(of: nil, after: nil, limit: 10).map(\.keyID) == keyIDs)
+        #expect(try await store.insert(SampleKeys.record(4)) == .stored)
+        #expect(try await store.insertOnly(only) == nil)
     }
 
     private static func refusesAnotherKeyUnderTheSameID(_ store: some ContentKeyStore) async throws {

@@ -21,6 +21,7 @@ package enum KeyProviderConformance {
         case takesAsManyWishesAsADocumentMayHave
         case givesRacingNodesTheSameKeys
         case givesRacingNodesTheSameKeysOfSeveralContents
+        case storesOneOnlyKeyInARace
         case storesOneMeaningOfAnIDInARace
         case agreesWithAModel
         case opensNoBrokenSeal
@@ -59,6 +60,7 @@ package enum KeyProviderConformance {
         case .givesRacingNodesTheSameKeys: try await givesRacingNodesTheSameKeys(database)
         case .givesRacingNodesTheSameKeysOfSeveralContents:
             try await givesRacingNodesTheSameKeysOfSeveralContents(database)
+        case .storesOneOnlyKeyInARace: try await storesOneOnlyKeyInARace(database)
         case .storesOneMeaningOfAnIDInARace: try await storesOneMeaningOfAnIDInARace(database)
         case .agreesWithAModel: try await agreesWithAModel(database)
         case .opensNoBrokenSeal: try await opensNoBrokenSeal(database)
@@ -324,6 +326,40 @@ package enum KeyProviderConformance {
         let newCounts = answers.map { answer in answer.count { $0.isNew } }
         #expect(newCounts.filter { $0 > 0 } == [3])
         #expect(try await count(nodes[0]) == 3)
+    }
+
+    /// Operators on two nodes make the first key of a content at the same time, each for a track of its own, while a
+    /// packager orders one.
+    private static func storesOneOnlyKeyInARace(_ database: Database) async throws {
+        let nodes = [try database.open(), try database.open()]
+        for content in 0..<8 as Range<UInt64> {
+            let name = "c-\(content)"
+            let types: [ContentType] = [.audio, .sd, .hd, .uhd]
+            let ordered = wish(try SampleKeys.record(content * 10 + 9, content: name), by: .track)
+            var outcomes: [StoreOutcome?] = []
+            try await withThrowingTaskGroup(of: StoreOutcome?.self) { group in
+                for number in 0..<8 as Range<UInt64> {
+                    let record = try SampleKeys.record(
+                        content * 10 + number, content: name, track: Track(types[Int(number % 4)]))
+                    let node = nodes[Int(number / 4)]
+                    group.addTask { try await node.insertOnly(record) }
+                }
+                if content % 2 == 0 {
+                    let node = nodes[1]
+                    group.addTask {
+                        let provided = try await node.provide([ordered])
+                        return provided.contains { $0.isNew } ? .stored : .alreadyPresent
+                    }
+                }
+                for try await outcome in group { outcomes.append(outcome) }
+            }
+            // The order may come after the operators' key, and is served then: it names a track.
+            let live = try await nodes[0].list(of: ContentID(name), after: nil, limit: 10)
+            let operators = live.filter { $0.keyID != ordered.record.keyID }
+            #expect(operators.count <= 1, "\(name)")
+            #expect(live.count == outcomes.count { $0 == .stored }, "\(name)")
+            if content % 2 == 1 { #expect(live.count == 1, "\(name)") }
+        }
     }
 
     /// One node stores a key whose id spells a content, and another node stores this content at the same time.

@@ -6,11 +6,12 @@ package enum CertificateSamples {
     /// A certificate that is not marked as development material.
     package static func make(
         for key: RSAPrivateKey, notBefore: Int64 = 1_700_000_000, notAfter: Int64 = 2_000_000_000,
-        sdkVersion: [UInt8]? = nil
+        sdkVersion: [UInt8]? = nil, team: String? = nil
     ) throws -> Certificate {
         var contents = SelfSignedContents(
             commonName: "\(key.modulusSize * 8)", notBefore: notBefore, notAfter: notAfter)
         contents.organization = "Example"
+        contents.organizationalUnit = team
         if let sdkVersion {
             contents.extensions = [
                 CertificateExtension(identifier: "1.2.840.113635.100.6.13.1.22", value: sdkVersion)

@@ -124,6 +124,18 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
         }
     }
 
+    package func insertOnly(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome? {
+        state.withLock { state in
+            let isOnly = state.records.values.allSatisfy { other in
+                other.keyID == record.keyID || other.contentID != record.contentID || other.attributes.state != .live
+            }
+            guard isOnly else { return nil }
+            let isThere = state.records[record.keyID] != nil
+            if !isThere { state.records[record.keyID] = record }
+            return isThere ? .alreadyPresent : .stored
+        }
+    }
+
     package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
         throw .keyUnknown(keyID)
     }

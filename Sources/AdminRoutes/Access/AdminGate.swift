@@ -10,13 +10,13 @@ package import Telemetry
 /// Decides who sends a request to an admin listener, by the host name and by a token, a session or a client
 /// certificate.
 ///
-/// A `GuessLimiter` slows down clients that send wrong tokens. What the sender may do is decided by `AdminAddress`.
+/// A `GuessLimiter` answers most of many wrong tokens with a wait. What the sender may do is decided by `AdminAddress`.
 package final class AdminGate: Sendable {
     /// Why a presented token was refused; the labels of a metric.
     package enum TokenRefusal: String, MetricLabels {
-        /// The token was checked, and is not an administrator's.
+        /// The token is not an administrator's.
         case wrong
-        /// The token was not checked, because its network has sent wrong ones before.
+        /// The token is wrong too, but was answered with a wait: its network has sent too many wrong ones.
         case slowed
 
         package static let labelNames = ["reason"]
@@ -49,7 +49,7 @@ package final class AdminGate: Sendable {
     package static func refusedTokens(in registry: MetricsRegistry) -> MetricFamily<TokenRefusal, Counter> {
         registry.counters(
             "latchkey_admin_tokens_refused_total",
-            help: "Refused tokens of admin listeners: wrong, or not checked because of earlier wrong ones.",
+            help: "Wrong tokens of admin listeners; those over the limit of their network are slowed.",
             by: TokenRefusal.self)
     }
 
@@ -118,15 +118,12 @@ package final class AdminGate: Sendable {
         throw missing(cause, credentials)
     }
 
-    /// The token with this secret. Throws if no token has it, or if the network has sent too many wrong ones.
+    /// The token with this secret. Throws if no token has it.
+    ///
+    /// A right token is found whatever its network has sent before.
     package func token(
         presenting presented: [UInt8], from peer: HTTPPeer, among credentials: AdminCredentials
     ) throws(AdminRefusal) -> AdminCredentials.Token {
-        if let seconds = guesses.waitSeconds(of: peer, with: presented) {
-            refusedTokens[.slowed].increment()
-            throw AdminRefusal(
-                .rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
-        }
         // Compares with every token, each in constant time, so that the time does not show how much is right. A secret
         // has at least one byte.
         var found: AdminCredentials.Token?
@@ -134,12 +131,13 @@ package final class AdminGate: Sendable {
             let secret = SecretBytes(copying: presented)
             for token in credentials.tokens where token.secret.bytes.isEqual(to: secret) { found = found ?? token }
         }
-        if let found {
-            guesses.noteRightSecret(presented, of: peer)
-            return found
+        if let found { return found }
+        if let seconds = guesses.waitSeconds(afterWrongSecretOf: peer) {
+            refusedTokens[.slowed].increment()
+            throw AdminRefusal(
+                .rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
         }
         refusedTokens[.wrong].increment()
-        guesses.noteWrongSecret(presented, of: peer)
         throw missing("a wrong token", credentials)
     }
 

@@ -26,8 +26,8 @@ package struct SessionEndpoint: Sendable {
         self.logger = logger
     }
 
-    /// Refuses a request to begin a session by its head, before its body is kept: it is open to strangers. Guesses are
-    /// slowed down by the body, which has the token.
+    /// Refuses a request to begin a session by its head, before its body is kept: it is open to strangers. The
+    /// token is in the body.
     package func refuse(head request: HTTPRequest) throws(AdminRefusal) {
         if let fault = BrowserRequest.fault(in: request) { throw .foreignPage(fault) }
         switch request.head.transfer.framing {

@@ -55,7 +55,7 @@ package enum AccountItem: Equatable, Sendable {
                     + "  until \(Revocation.time(known.heldUntil))  on \(known.device.shown)"
             case .rental(let known):
                 "\(known.content)  opened \(Revocation.time(known.record.openedAt))  "
-                    + (known.record.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played")
+                    + (known.record.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played yet")
                     + "  kept until \(Revocation.time(known.keptUntil))"
             }
         // Clients and issuers choose some of these texts.

@@ -177,25 +177,30 @@ package enum AccountFault: Error, Equatable, CustomStringConvertible {
     /// The parameter is not known, is repeated or is not UTF-8.
     case parameterUnknown(String)
 
-    /// One sentence without its full stop.
-    package var description: String {
+    /// One sentence without its full stop, with the names of parameters in a query.
+    package var description: String { text { $0 } }
+
+    /// The same in the words of a command, whose options have the names of the parameters.
+    package var ofOptions: String { text { "--" + String($0.prefix { $0 != "=" }) } }
+
+    private func text(_ name: (String) -> String) -> String {
         switch self {
-        case .subjectMissing: "name one subject, by subject or by cookie"
+        case .subjectMissing: "name one subject, by \(name("subject")) or by \(name("cookie"))"
         case .valueOfWrongSize:
             "a subject must have 1 to 200 bytes, and a cookie 1 to \(SealedTokenContents.cookieSizeMaximum)"
-        case .issuerMissing: "issuer is missing: several are configured, and each has subjects of its own"
-        case .issuerUnknown: "issuer names no issuer of the configuration"
-        case .issuerNotAsked: "issuer is only for the name of a subject, and not for a cookie or a pseudonym"
-        case .customerUnknown: "customer is missing, or names no customer of expressPlay.customers"
-        case .customerNotAsked: "customer is only for a cookie"
+        case .issuerMissing: "\(name("issuer")) is missing: several are configured, and each has subjects of its own"
+        case .issuerUnknown: "\(name("issuer")) names no issuer of the configuration"
+        case .issuerNotAsked: "\(name("issuer")) is only for the name of a subject, and not for a cookie or a pseudonym"
+        case .customerUnknown: "\(name("customer")) is missing, or names no customer of expressPlay.customers"
+        case .customerNotAsked: "\(name("customer")) is only for a cookie"
         case .pseudonymMalformed: "64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
         case .deviceMalformed: "name a device by its HU (40 hexadecimal digits or 27 of base64url) or by its pseudonym"
         case .playbackMalformed: "name a playback in the form that a list shows"
         case .selectionMissing(let kind):
-            "name one of: \(kind.selectors.map(\.rawValue).joined(separator: ", ")), or all=true"
-        case .limitMalformed: "limit must be a number from 1 to \(AccountDesk.pageSizeMaximum)"
-        case .positionMalformed: "after must be the value of next in the previous page"
-        case .parameterUnknown(let name): "the parameter \(name) is not known here, or is repeated"
+            "name one of: \(kind.selectors.map { name($0.rawValue) }.joined(separator: ", ")), or \(name("all=true"))"
+        case .limitMalformed: "\(name("limit")) must be a number from 1 to \(AccountDesk.pageSizeMaximum)"
+        case .positionMalformed: "\(name("after")) must be the value of next in the previous page"
+        case .parameterUnknown(let unknown): "the parameter \(unknown) is not known here, or is repeated"
         }
     }
 }

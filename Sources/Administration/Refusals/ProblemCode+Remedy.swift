@@ -40,7 +40,10 @@ extension ProblemCode {
             "Compare iss and aud of the token with issuer and audience of the key under entitlement.issuers."
         case .tokenSchema: "Correct the claim at the issuer; the article Tokens has the vocabulary."
         case .tokenUsed: "Have the app fetch a new token, or grant more uses."
-        case .tokenRevoked, .subjectDisabled, .deviceRevoked, .sessionKilled:
+        case .sessionKilled:
+            "If the session is revoked, latchkey revocations list shows it. Otherwise another playback has taken its place, or an operator "
+                + "has ended it: see latchkey account playbacks list, and the row playback_ended in the ledger."
+        case .tokenRevoked, .subjectDisabled, .deviceRevoked:
             "latchkey revocations list shows what is revoked, why and until when, and the ledger has who did it: latchkey "
                 + "ledger query. "
                 + "latchkey revocations lift ends a revocation."

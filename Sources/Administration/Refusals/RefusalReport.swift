@@ -41,8 +41,9 @@ package struct RefusalReport: Equatable, Sendable {
         requestID = entry.requestID
         time = Self.text(entry.time.seconds, entry.time.nanoseconds)
         (event, code, cause) = (entry.event, entry.code, entry.cause)
+        let known = entry.facts.filter { !Self.isEmptyForm($0.name, $0.value) }
         facts =
-            (entry.traceID.map { [(Self.traceID, $0)] } ?? []) + entry.facts
+            (entry.traceID.map { [(Self.traceID, $0)] } ?? []) + known
             + (degraded.map { [("degraded", $0)] } ?? [])
     }
 
@@ -51,7 +52,8 @@ package struct RefusalReport: Equatable, Sendable {
         guard entry.kind == .licenseRefused, let request = entry.request else { return nil }
         source = .ledger
         requestID = request
-        time = Self.text(entry.at, 0)
+        // A row has whole seconds.
+        time = UnixTime(seconds: entry.at).map { RFC3339.format($0) } ?? "\(entry.at) seconds since 1970"
         event = "license_refused"
         code = entry.detail
         // A cause with its numbers, as `RefusalCause.line` has them.
@@ -80,7 +82,8 @@ package struct RefusalReport: Equatable, Sendable {
         (self.code, self.cause) = (code, cause)
         facts = object.members.compactMap { member in
             guard !Self.ownMembers.contains(member.name) else { return nil }
-            return member.node.string.map { (member.name, $0) }
+            guard let value = member.node.string, !Self.isEmptyForm(member.name, value) else { return nil }
+            return (member.name, value)
         }
     }
 
@@ -118,10 +121,20 @@ package struct RefusalReport: Equatable, Sendable {
     /// What the log has for programs, and `explanation` says in words.
     private static let formFacts: Set = ["tag", "number", "spc_version"]
 
+    /// Whether the log has the fact only because all of its lines have it: a refusal without an SPC has no such number.
+    private static func isEmptyForm(_ name: String, _ value: String) -> Bool {
+        formFacts.contains(name) && value.utf8.allSatisfy { $0 == UInt8(ascii: "0") }
+    }
+
     /// Adds what the ledger says of the key that was not found, or of the revocation.
     package mutating func add(history: String) {
-        facts.append(("history", history))
+        facts.append((Self.history, history))
     }
+
+    /// Whether `add(history:)` was called.
+    package var hasHistory: Bool { facts.contains { $0.name == Self.history } }
+
+    private static let history = "history"
 
     /// Adds the keys of the content that was asked for. Its name fits all of them, so it names none.
     package mutating func add(candidates: String) {
@@ -131,6 +144,13 @@ package struct RefusalReport: Equatable, Sendable {
     /// Whether a key was missing, so that the ledger may say where it went.
     package var isAboutMissingKey: Bool {
         [ProblemCode.keyNotFound, .contentMismatch].contains { $0.rawValue == code }
+    }
+
+    /// The key id by which the request asked for its key, and which names no live key; nil if it asked by another name.
+    package var askedKeyID: KeyID? {
+        guard isAboutMissingKey, let keyID = self[.keyID].flatMap({ try? KeyID(parsing: $0) }) else { return nil }
+        guard let content = self[.content] else { return keyID }
+        return (try? KeyID(parsing: content)) == keyID ? keyID : nil
     }
 
     /// Whether something is revoked, so that the ledger may say by whom.
@@ -149,15 +169,8 @@ package struct RefusalReport: Equatable, Sendable {
         return cause.isEmpty ? "not recorded: the row is of an older version" : cause
     }
 
-    /// What to do about it.
-    package var remedy: String {
-        if let rejection { return rejection.remedy }
-        return ProblemCode(rawValue: code)?.remedy
-            ?? "Look the code up in the article Errors; the cause says what was wrong."
-    }
-
     /// The check that a rejected SPC has failed; nil for any other refusal, and for a row of the ledger.
-    private var rejection: SPCRejection? {
+    var rejection: SPCRejection? {
         guard code == ProblemCode.spcRejected.rawValue else { return nil }
         func number(_ name: String, radix: Int) -> UInt64 {
             facts.first { $0.name == name }.flatMap { UInt64($0.value, radix: radix) } ?? 0

@@ -50,6 +50,7 @@ package struct RevocationTarget: Equatable, Sendable {
             return .pseudonym(Pseudonym(short: half), isHalf: true)
         }
         guard kind != .hardware || DeviceIdentifier(text: text) != nil else { throw .hardwareMalformed }
+        guard kind != .session || PlaybackPosition(shown: text) == nil else { throw .playbackIsNoSession }
         return .text(text)
     }
 
@@ -90,6 +91,8 @@ package enum RevocationFault: Error, Equatable, CustomStringConvertible {
     case valueOfWrongSize
     case hardwareMalformed
     case pseudonymMalformed
+    /// The value names a slot in the list of an account's playbacks.
+    case playbackIsNoSession
     /// What only a half of a pseudonym names cannot be revoked.
     case pseudonymIsHalf
     case issuerMissing
@@ -108,6 +111,9 @@ package enum RevocationFault: Error, Equatable, CustomStringConvertible {
         case .valueOfWrongSize: "value must have 1 to \(Revocation.valueSizeMaximum) bytes"
         case .hardwareMalformed: "the value of a hu must be 40 hexadecimal digits or 27 characters of base64url"
         case .pseudonymMalformed: "32 or 64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
+        case .playbackIsNoSession:
+            "the value of a session must be the session's id in tokens, or the licence id of its first licence: an id of"
+                + " latchkey account playbacks list names no session, and latchkey account playbacks end takes it"
         case .pseudonymIsHalf:
             "the 32 digits of a list or of the ledger only lift a revocation: to revoke, give the name itself, or all 64"
                 + " digits of --json"

@@ -1,11 +1,16 @@
-// How the node does, in one word and one sentence. The rules are those of Config/prometheus-alerts.yaml, for the last
-// five minutes; the article Page has them as a table.
+// How the node does, in one word and one sentence. The shares are those of Config/prometheus-alerts.yaml, for the
+// last five minutes; the article Page has the rules as a table.
 
 /** The time that is judged. */
 export const RECENT_SECONDS = 300;
 /** Fewer refusals than this in that time prove nothing: 0.05 a second. */
 const REFUSALS_MINIMUM = 15;
 const FAULT_SHARE = 0.05;
+/** Fewer faults than this in that time are one viewer who tries again. */
+const FAULTS_MINIMUM = 5;
+/** More refusals in that time than an app sends that tries each second: 1.5 a second. */
+const MANY_REFUSALS = 450;
+const HARDLY_ANY = 0.1;
 const REFUSAL_SHARE = 0.1;
 
 /** When an end is near: as in the alerts. */
@@ -131,11 +136,17 @@ export function condition(status, traffic) {
       sentence: `No request got a licence in the last 5 minutes: ${Math.round(refusals)} were refused${because}.`,
       series: most ?? "refusals",
     };
-  if (faults >= 1 && faults > FAULT_SHARE * proven)
+  if (faults >= FAULTS_MINIMUM && faults > FAULT_SHARE * proven)
     return {
       tone: "bad",
       sentence: `${percent(faults / proven)} of the requests of the last 5 minutes failed at this server.`,
       series: "refusals_fault",
+    };
+  if (proven - licenses > MANY_REFUSALS && licenses < HARDLY_ANY * proven)
+    return {
+      tone: "bad",
+      sentence: `Only ${percent(licenses / proven)} of the requests of the last 5 minutes got a licence${because}.`,
+      series: most ?? "refusals",
     };
   if (drained) return { tone: "warn", sentence: "This node is drained. It serves what still comes." };
   if (degraded.length) return { tone: "warn", sentence: `This node serves, but ${parts}.` };

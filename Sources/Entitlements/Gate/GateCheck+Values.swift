@@ -50,8 +50,7 @@ extension RightCheck {
                 found: ExplainedText.time(request.now), expected: right.end.map { "before \(ExplainedText.time($0))" })
         case .rental:
             return CheckedValues(
-                found: request.rental.memory?.firstPlay.map { "first played at \(ExplainedText.time($0))" }
-                    ?? "not played",
+                found: right.rental.map { request.rental.words(under: $0) },
                 expected: right.rental.map { "begun within \($0.start) s, played within \($0.play) s" })
         case .outputs: return outputValues(right, request)
         case .securityLevel: return levelValues(right, request)
@@ -74,6 +73,23 @@ extension RightCheck {
             expected: tightened.protection(ofTracks: request.content.trackLabels).securityLevel.map {
                 "at least \($0.rawValue)"
             })
+    }
+}
+
+extension RentalStanding {
+    /// The words with which the found value of a rental begins.
+    package static let firstWords = "a rental"
+
+    /// What is remembered of the rental, and when it ends.
+    fileprivate func words(under terms: RentalTerms) -> String {
+        guard let memory else { return "\(Self.firstWords) without a licence yet" }
+        if let firstPlay = memory.firstPlay {
+            let end = LimitSeconds.sum(firstPlay, terms.play)
+            return "\(Self.firstWords), first played at \(ExplainedText.time(firstPlay)), with its end at "
+                + ExplainedText.time(end)
+        }
+        let end = LimitSeconds.sum(memory.openedAt, terms.start)
+        return "\(Self.firstWords), not played, to begin before \(ExplainedText.time(end))"
     }
 }
 

@@ -178,6 +178,17 @@ package struct IssuerSet: Sendable {
         dialectsWithMissingKeys = Self.dialectsWithMissingKeys(issuers)
     }
 
+    /// The places of the issuers that have no key in use at `now`, in seconds since 1970: each key is revoked, or was
+    /// retired. Issuers whose keys come from a URL too are left out.
+    package func withoutKeys(now: Int64) -> [(index: Int, name: String)] {
+        issuers.enumerated().compactMap { index, issuer in
+            guard case .configured = issuer.keySupply else { return nil }
+            let states = issuer.keys.map(\.state) + issuer.sealingKeys.map(\.state)
+            let isInUse = states.contains { $0.end.map { now < $0 } ?? true }
+            return isInUse ? nil : (index, issuer.name)
+        }
+    }
+
     /// The same issuers with what is known of the keys at their URLs, by the indices of the issuers. This set has no
     /// keys of URLs yet. Without an `order`, all of them may have got their keys at the same time.
     package func adding(_ published: [Int: KeysAtURL], order: PublicationOrder? = nil) -> IssuerSet {

@@ -40,6 +40,9 @@ protocol ConnectionDriver: AnyObject {
     /// The peer has ended its output; it may still read. Called once.
     func inputEnded(on connection: HTTPConnection)
 
+    /// The client is gone. The connection closes next; what the client sent last can still be read.
+    func lost(on connection: HTTPConnection)
+
     /// The kernel has taken the rest of the output, after a `write` of which it took only a part.
     func outputDrained(on connection: HTTPConnection)
 
@@ -90,6 +93,11 @@ protocol ConnectionDriver: AnyObject {
 
     /// The connection is closed, for any reason. The driver releases everything, and calls the connection no more.
     func closed()
+}
+
+extension ConnectionDriver {
+    /// Nothing, because the answer to what came last would reach no client.
+    func lost(on connection: HTTPConnection) {}
 }
 
 /// What a driver has ended because the memory budget is used up.

@@ -156,6 +156,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     /// Closes the connection because its client is gone. `LostConnections` calls it.
     func endLost() {
+        if isServed { driver.lost(on: self) }
         if isOpen { close(reset: false) }
     }
 

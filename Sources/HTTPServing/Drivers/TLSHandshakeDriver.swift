@@ -54,6 +54,15 @@ final class TLSHandshakeDriver: PreludeDriver {
         socketReady(on: connection)
     }
 
+    /// Says why the client left. A client that distrusts the certificate sends an alert and often resets the connection
+    /// in the same moment.
+    func lost(on connection: HTTPConnection) {
+        guard hasBegun, case .failed(let reason) = connection.shakeHands() else {
+            return fail(connection, because: .closed)
+        }
+        fail(connection, because: reason)
+    }
+
     private func finish(_ connection: HTTPConnection) {
         let listener = connection.listener
         listener.observer.handshakeFinished(connection.peer, after: connection.age)

@@ -9,6 +9,8 @@ package final class TLSIdentity: Sendable {
     /// The DNS names in the first certificate. A name that begins with `*.` is a wildcard.
     package let names: [String]
     package let algorithm: Algorithm
+    /// When the first certificate becomes valid, in seconds since 1970.
+    package let notBefore: Int64
     /// When the first certificate expires, in seconds since 1970.
     package let notAfter: Int64
 
@@ -30,7 +32,8 @@ package final class TLSIdentity: Sendable {
         self.key = key
         algorithm = isRSA ? .rsa : .ecdsa
         names = unsafe Self.dnsNames(of: first.pointer)
-        notAfter = unsafe Self.end(of: first.pointer)
+        notBefore = unsafe Self.seconds(X509_get0_notBefore(first.pointer))
+        notAfter = unsafe Self.seconds(X509_get0_notAfter(first.pointer))
         defer { ERR_clear_error() }
         guard unsafe X509_check_private_key(first.pointer, key.pointer) == 1 else { throw .keyMismatch }
     }
@@ -58,14 +61,14 @@ package final class TLSIdentity: Sendable {
         }
     }
 
-    private static func end(of certificate: OpaquePointer) -> Int64 {
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
         var days: Int32 = 0
         var seconds: Int32 = 0
         // The Unix time is the difference from 1970-01-01 as OpenSSL counts it. If it cannot be computed, the time is
         // the distant past.
         guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return .min }
         defer { unsafe ASN1_STRING_free(epoch) }
-        let isTime = unsafe ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate)) == 1
+        let isTime = unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1
         return isTime ? Int64(days) * 86_400 + Int64(seconds) : .min
     }
 }

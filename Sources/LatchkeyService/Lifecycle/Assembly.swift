@@ -180,7 +180,8 @@ struct Assembly {
         var shared = SharedLicensing(
             keys: storage.recentKeys(book.assetForms, on: loops.requests.loops), operations: operations,
             overload: metrics.overload,
-            revocations: KnownRevocations(clock: clock, standstill: standstill), copyLife: .seconds(DecisionRecorder.retryWindowDefault))
+            revocations: KnownRevocations(clock: clock, standstill: standstill),
+            copyLife: .seconds(DecisionRecorder.retryWindowDefault))
         book.keys = shared.keys
         shared.accelerator = accelerator
         shared.livePeriods = storage.recentLivePeriods(on: loops.requests.loops)

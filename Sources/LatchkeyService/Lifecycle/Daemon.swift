@@ -77,8 +77,14 @@ package final class Daemon: Sendable {
             parts.metrics.reloadSucceeded(at: SystemWallClock().wallTime.seconds)
             parts.records.note(.configurationReloaded)
             logger.info("reloaded")
+            IssuerKeysWarning.log(about: new, now: SystemWallClock().wallTime.seconds, to: logger)
             if !fields.isEmpty {
-                logger.warning("restart_needed", [.string("fields", fields.joined(separator: " "))])
+                logger.warning(
+                    "restart_needed",
+                    [
+                        .string("fields", fields.joined(separator: " ")),
+                        .string("remedy", "run latchkeyd --check=full before the restart"),
+                    ])
             }
             // Last, so that a higher log level cannot suppress the lines above.
             logger.setLevel(new.configuration.live.logging.level)
@@ -194,6 +200,15 @@ enum ReloadError: Error, CustomStringConvertible {
         case .configuration(let error): error.description
         case .daemon(let error): error.description
         case .certificates(let error): error.description
+        }
+    }
+}
+
+extension IssuerKeysWarning {
+    /// Logs a line for each issuer without a key in use.
+    static func log(about loaded: LoadedConfiguration, now: Int64, to logger: Logger) {
+        for warning in warnings(about: loaded, now: now) {
+            logger.warning("configuration", [.string("warning", "\(warning.path): \(warning)")])
         }
     }
 }

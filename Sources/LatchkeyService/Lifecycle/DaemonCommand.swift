@@ -81,6 +81,9 @@ package enum DaemonCommand {
             for warning in AdminRolesWarning.warnings(about: file.configuration) {
                 context.note("\(mark): \(warning)")
             }
+            for warning in loaded.shortSecrets {
+                context.note("\(mark): \(warning); \(ShortSecretWarning.remedy)")
+            }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             let template = file.configuration.keys.skdTemplate
             for part in SKDTemplateError.Part.allCases {
@@ -99,6 +102,9 @@ package enum DaemonCommand {
                 context.note("\(warning == .developmentMaterial ? mark : "warning"): \(name): \(warning)")
             }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
+            for warning in IssuerKeysWarning.warnings(about: loaded, now: context.now) {
+                context.note("warning: \(warning.path): \(warning). Remedy: \(IssuerKeysWarning.remedy)")
+            }
             for finding in file.configuration.entitlement.findings {
                 context.note("warning: entitlement.\(finding)")
             }
@@ -233,6 +239,9 @@ package enum DaemonCommand {
         for warning in AdminRolesWarning.warnings(about: file.configuration) {
             logger.warning("configuration", [.string("warning", "\(warning)")])
         }
+        for warning in loaded.shortSecrets {
+            logger.warning("configuration", [.string("warning", "\(warning); \(ShortSecretWarning.remedy)")])
+        }
         if let warning = KeyURIWarning(file.configuration) {
             logger.warning("configuration", [.string("warning", "\(warning)")])
         }
@@ -245,6 +254,7 @@ package enum DaemonCommand {
         for (listener, warning) in loaded.tlsWarnings(now: context.now) {
             logger.warning("certificate", [.string("listener", listener), .string("warning", "\(warning)")])
         }
+        IssuerKeysWarning.log(about: loaded, now: context.now, to: logger)
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
         if !SecretMemory.isLocked {
             logger.warning(

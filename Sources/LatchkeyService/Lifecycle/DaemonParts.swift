@@ -34,6 +34,7 @@ struct DaemonParts: Sendable {
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
         let certificates = try wrap(ReloadError.certificates, try listeners.certificates(of: draft))
         let keys = try wrap({ ReloadError.daemon(.loops($0)) }, try issuerKeys.draft(new))
+        try wrap(ReloadError.daemon, try secrets.checkRestart(with: new, draft.fieldsThatNeedRestart))
         // The last step that can fail.
         try wrap(ReloadError.daemon, try secrets.adopt(new))
         listeners.adopt(certificates)

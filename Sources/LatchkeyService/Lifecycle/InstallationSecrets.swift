@@ -25,6 +25,23 @@ final class InstallationSecrets: Sendable {
         secrets = Mutex(loaded.sharedSecrets)
     }
 
+    /// Compares the secrets of a new configuration with this node's database if one of `fields` is about them: these
+    /// fields wait for a restart, and the restart would refuse a secret that the database does not know.
+    ///
+    /// Throws only if a secret differs. The keys of a PostgreSQL database are not compared.
+    func checkRestart(with new: LoadedConfiguration, _ fields: [String]) throws(DaemonError) {
+        guard fields.contains(where: { $0.hasPrefix("keys.") || $0.hasPrefix("ledger.") }) else { return }
+        let file = LedgerFile(path: new.databasePath, keys: new.ledgerKeys, label: new.configuration.nodeLabel)
+        // A reload may replace the session key.
+        let fixed = new.sharedSecrets.taking(.sessionKey, from: .none)
+        do throws(StorageOpeningError) {
+            try file.check(fixed, new.postgreSQL == nil ? new.keyRing : nil)
+        } catch {
+            guard error.isAboutSecrets else { return }
+            throw .store(path: new.databasePath, error)
+        }
+    }
+
     /// Adopts the session key of a new configuration. All other secrets need a restart.
     func adopt(_ new: LoadedConfiguration) throws(DaemonError) {
         let old = secrets.withLock { $0 }

@@ -29,11 +29,11 @@ struct Probe {
         settings.proxy = .none
         settings.timeout = Self.timeout
         settings.unixSocket = address.unixSocket
-        let place = (address.unixSocket ?? address.base) + path
+        let server = address.unixSocket.map { "unix:" + $0 } ?? address.base
         let request = HTTPRoundTripRequest(.get, address.base + path)
         let answer = try wrap(
-            { (error: HTTPRoundTripError) in CommandError.failed("\(place): no answer (\(error))") },
+            { [settings] (error: HTTPRoundTripError) in CommandError.failed(error.text(about: server, settings)) },
             try HTTPRoundTrip.perform(request, settings))
-        guard answer.status == 200 else { throw .failed("\(place): status \(answer.status)") }
+        guard answer.status == 200 else { throw .failed("\(server): \(path) has status \(answer.status)") }
     }
 }

@@ -1,9 +1,11 @@
+import AdminRoutes
 import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
 import PackagerRoutes
 import PlayerRoutes
+import Records
 import RouteKit
 import Telemetry
 
@@ -103,7 +105,11 @@ struct PublicRoutes: HTTPHandler {
         _ request: HTTPRequest, at address: PublicAddress?, by service: PublicAddress.Service?,
         under rules: LiveRules, _ id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
-        guard let address else { return refuse(.notFound, request, id) }
+        guard let address else {
+            let isForOperators = AdminHandler.serves(path: request.path)
+            let problem = isForOperators ? Problem.servedElsewhere(by: .admin) : Problem(.notFound)
+            return .now(respond(to: problem, request, id))
+        }
         switch service {
         case .license(let address):
             return license.answer(request, at: address, under: rules.license, id: id, on: loop)
@@ -112,7 +118,11 @@ struct PublicRoutes: HTTPHandler {
         case .certificate(let format):
             switch rules.certificates.answer(to: request, standard: format, id: id) {
             case .found(let response): return .now(response)
-            case .notFound: return refuse(.notFound, request, id)
+            case .notFound(let absence):
+                return .now(
+                    refusals.response(
+                        to: "request_refused", Problem(.notFound), because: RefusalCause(absence.cause), id: id,
+                        facts: RefusalFacts(found: absence.found, expected: absence.expected)))
             case .formatUnknown: return .now(respond(to: CertificateEndpoint.formatProblem, request, id))
             }
         case .live: return .now(health.liveResponse(id))

@@ -28,12 +28,13 @@ extension Command {
             are added, sealed for the holders of the certificates (CMS, AES-256-GCM), so that the backup and the private key are all that
             a new host needs. Without it, keep the secrets elsewhere: without the key-encryption key the content keys are lost.
 
-            The folder gets its name when everything in it is durable. If --output is a folder that is there, the backup is made in it,
-            under the node's name and the time.
+            The folder gets its name when everything in it is durable. If --output is a folder that is there, such as /backup below, the
+            backup is made in it, under the node's name and the time, so that a timer can run the same command again. A folder that is
+            a backup itself is refused.
             """,
         examples: [
-            "latchkey backup create --config latchkey.json5 --output /backup/monday",
-            "latchkey backup create --config latchkey.json5 --output /backup --recipient recovery.pem --json",
+            "latchkey backup create --config latchkey.json5 --output /backup",
+            "latchkey backup create --config latchkey.json5 --output /backup/monday --recipient recovery.pem --json",
         ],
         options: [BackupArguments.config, BackupArguments.output, BackupArguments.recipient, .json],
         run: { arguments, context throws(CommandError) in

@@ -29,6 +29,12 @@ struct BackupCreation {
         let given = try arguments.required(BackupArguments.output)
         output = Self.name(in: given, label: file.configuration.nodeLabel.text, at: context.now)
         self.context = context
+        let parent = BackupFolder(path: BackupFolder.parent(of: output))
+        guard !parent.isBackup else {
+            throw .failed(
+                "\(parent.path) is a backup itself, and another one within it would spoil it; name a new folder, or"
+                    + " \(BackupFolder.parent(of: parent.path)), in which each backup gets a folder of its own")
+        }
     }
 
     /// The folder of the backup: the given one, or one within it if it is there.
@@ -64,7 +70,8 @@ struct BackupCreation {
             }
         }
         try context.print(
-            "\(output): \(made.keyCount) keys, and the ledger of node \(ledger.node) up to sequence \(ledger.sequence)")
+            "\(output): \(made.keyCount.counted("key")), and the ledger of node \(ledger.node) up to sequence"
+                + " \(ledger.sequence)")
         if let shared = made.shared {
             context.note(
                 "keys, uses, devices and revocations are in \(shared): back that up too, with PostgreSQL's tools")

@@ -43,7 +43,7 @@ enum BackupFinding {
         case .fileSize(let name, let expected, let found):
             "\(name) has \(found) bytes, and had \(expected) when the backup was made"
         case .fileAltered(let name): "\(name) was altered"
-        case .fileUnknown(let name): "\(name) is no part of the backup"
+        case .fileUnknown(let name): "\(name) is no part of the backup; move it away"
         case .database(let line): "\(BackupManifest.Part.database.rawValue): \(line)"
         case .schemaTooNew(let found, let supported):
             "a newer version of Latchkey wrote the database (schema \(found); this one knows \(supported)); use that version"

@@ -14,6 +14,11 @@ struct BackupFolder {
 
     func path(of part: BackupManifest.Part) -> String { path(of: part.rawValue) }
 
+    /// Whether it has what every whole backup has.
+    var isBackup: Bool {
+        Self.exists(path(of: BackupManifest.fileName)) && Self.exists(path(of: .database))
+    }
+
     /// The names of all entries, sorted. Throws for what is no folder.
     func names() throws(CommandError) -> [String] {
         do {

@@ -271,7 +271,7 @@ struct BackupRestoration {
         }
         for path in outcome.placed { try context.print("put in its place: \(path)") }
         try context.print(
-            "restored: \(manifest.keyCount) keys, and the ledger of node \(outcome.node) as of \(manifest.createdAt); "
+            "restored: \(manifest.keyCount.counted("key")), and the ledger of node \(outcome.node) as of \(manifest.createdAt); "
                 + "its row \(outcome.last) says so")
         if manifest.shared != nil {
             context.note(

@@ -42,7 +42,7 @@ struct BackupVerification {
         let manifest = try verification.verify()
         try verification.print(manifest, asJSON: asJSON)
         let count = verification.findings.count
-        if count > 0 { throw .failed("the backup does not verify: \(count) findings") }
+        if count > 0 { throw .failed("the backup does not verify: \(count.counted("finding"))") }
     }
 
     /// The manifest of a backup without a finding. Otherwise prints the findings, and throws.
@@ -54,7 +54,7 @@ struct BackupVerification {
         // Credentials may have been renewed since then, and the stored data does not depend on them.
         let count = verification.findings.count { !$0.isAboutCredentials }
         guard count == 0, let manifest else {
-            throw .failed("the backup is not put back: \(count) findings; nothing was changed")
+            throw .failed("the backup is not put back: \(count.counted("finding")); nothing was changed")
         }
         return manifest
     }
@@ -294,8 +294,9 @@ struct BackupVerification {
         for note in notes { context.note(note) }
         guard findings.isEmpty, let manifest, let checkpoint = manifest.ledger else { return }
         try context.print(
-            "made at \(manifest.createdAt) by version \(manifest.program): \(manifest.keyCount) keys, and "
-                + "\(manifest.entryCount) entries of node \(checkpoint.node) up to sequence \(checkpoint.sequence)")
+            "made at \(manifest.createdAt) by version \(manifest.program): \(manifest.keyCount.counted("key")), and "
+                + "\(manifest.entryCount.counted("entry", "entries")) of node \(checkpoint.node) up to sequence"
+                + " \(checkpoint.sequence)")
         if file == nil {
             context.note("without --config nothing shows whether it was altered on purpose, or opens with the secrets")
         } else {

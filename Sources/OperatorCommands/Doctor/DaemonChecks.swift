@@ -37,6 +37,9 @@ struct DaemonChecks {
         switch status {
         case 401: "the daemon has another admin token than the configuration: reload it, or give --token"
         case 403: "no role of the admin token allows to read metrics: give one with the role metrics by --token"
+        case 429:
+            "the admin token is wrong, and this machine has sent many wrong ones: reload the daemon, or give --token;"
+                + " or the daemon has no room for the request"
         default: "is it the admin listener of Latchkey?"
         }
     }
@@ -102,7 +105,7 @@ struct DaemonChecks {
         guard let trusted = metrics["latchkey_clock_trusted"] else { return nil }
         let offset = metrics["latchkey_clock_offset_seconds"] ?? 0
         let steps = Int(metrics["latchkey_clock_steps_total"] ?? 0)
-        let found = "offset to the database \(offset) s, \(steps) steps since the start"
+        let found = "offset to the database \(offset) s, \(steps.counted("step")) since the start"
         if trusted != 1 {
             return .bad(
                 "daemon.clock", "the daemon does not trust the clock: " + found,
@@ -147,7 +150,9 @@ struct DaemonChecks {
             do throws(HTTPRoundTripError) {
                 served = try HTTPRoundTrip.servedCertificate("https://\(reachable("\(address)"))/livez", settings)
             } catch {
-                return .bad(name, "\(place) cannot be reached: \(error)", remedy: "does the daemon run with this file?")
+                return .bad(
+                    name, "\(place): \(error.text(about: "\(address)", settings))",
+                    remedy: "does the daemon run with this file?")
             }
             guard let served, let leaf = TLSCertificateName(pem: served) else {
                 return .bad(name, "\(place) presents no certificate", remedy: "is it a listener of this daemon?")

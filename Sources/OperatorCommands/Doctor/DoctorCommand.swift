@@ -69,8 +69,14 @@ extension Command {
         findings += AdminRolesWarning.warnings(about: file.configuration).map {
             .warning("configuration", "\($0)", remedy: "see the article Administrators")
         }
+        findings += loaded.shortSecrets.map {
+            .warning("configuration", "\($0)", remedy: ShortSecretWarning.remedy)
+        }
         findings += DeploymentLint(file.configuration, environment: context.environment).findings
-        findings += InstallationChecks(path: path, loaded: loaded, now: context.now).findings
+        let named = LoadedConfiguration.namedFiles(of: file, environment: context.environment)
+        let paths = named.compactMap { try? $0.path(environment: context.environment) }
+        findings +=
+            InstallationChecks(path: path, loaded: loaded, filePaths: [path] + paths, now: context.now).findings
         guard !arguments.isSet(noDaemon) else { return findings + [.skipped("daemon", "--no-daemon")] }
         let client = try AdminClient(arguments, file, context, for: .scrape)
         findings += DaemonChecks(client: client, loaded: loaded, environment: context.environment).findings

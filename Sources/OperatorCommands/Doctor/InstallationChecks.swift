@@ -12,10 +12,12 @@ import StorageSQLite
 struct InstallationChecks {
     let path: String
     let loaded: LoadedConfiguration
+    /// Every file that the configuration names, and the configuration itself.
+    let filePaths: [String]
     let now: Int64
 
     var findings: [DoctorFinding] {
-        permissions + credentials + workers + certificates + stores + [disk, kernelClock, accelerator]
+        permissions + credentials + workers + certificates + issuers + stores + [disk, kernelClock, accelerator]
     }
 
     // MARK: Files
@@ -27,17 +29,38 @@ struct InstallationChecks {
             found.append(
                 .bad(
                     "files.configuration", "\(path) has mode \(Self.octal(mode)): others than its owner can change it",
-                    remedy: "chmod go-w \(path)"))
+                    remedy: "chmod go-w \(Shell.quote(path))"))
         }
         for file in [loaded.databasePath, loaded.databasePath + "-wal"] {
             guard let mode = mode(file), mode & 0o077 != 0 else { continue }
             found.append(
                 .bad(
                     "files.database", "\(file) has mode \(Self.octal(mode)): others than the daemon can read it",
-                    remedy: "chmod 600 \(file)"))
+                    remedy: "chmod 600 \(Shell.quote(file))"))
+        }
+        found += folders.compactMap { folder -> DoctorFinding? in
+            guard let mode = mode(folder), mode & 0o022 != 0, mode & Self.stickyBit == 0 else { return nil }
+            return .bad(
+                "files.folder",
+                "\(folder) has mode \(Self.octal(mode)): others than its owner can put other files in the place of those"
+                    + " in it",
+                remedy: "chmod go-w \(Shell.quote(folder))")
         }
         return found.isEmpty ? [.good("files.permissions", "only their owners can change or read them")] : found
     }
+
+    /// The folders of the configuration, of the files that it names and of the database, each once.
+    private var folders: [String] {
+        var folders: [String] = []
+        for file in filePaths + [loaded.databasePath] {
+            let folder = FilePath.directory(of: FilePath.absolute(file))
+            if !folders.contains(folder) { folders.append(folder) }
+        }
+        return folders
+    }
+
+    /// In a folder with this bit, only the owner of a file can replace it.
+    private static let stickyBit: UInt32 = 0o1000
 
     private func mode(_ path: String) -> UInt32? {
         var status = stat()
@@ -59,8 +82,8 @@ struct InstallationChecks {
                     "fairplay.\(credential.name)", "\(warning)", remedy: "latchkey credentials list says more")
             }
         }
-        return found.isEmpty
-            ? [.good("fairplay", "\(loaded.credentials.credentials.count) credentials without a warning")] : found
+        let count = loaded.credentials.credentials.count
+        return found.isEmpty ? [.good("fairplay", "\(count.counted("credential")) without a warning")] : found
     }
 
     /// Nothing if no credential has worker processes.
@@ -76,11 +99,23 @@ struct InstallationChecks {
         let found = loaded.tlsWarnings(now: now).map { listener, warning in
             let remedy = "put a new certificate in its place, and reload the daemon"
             return switch warning {
+            case .begins:
+                DoctorFinding.bad(
+                    "tls.begin", "\(listener): \(warning)",
+                    remedy: "set the clock right if it is wrong, or " + remedy)
             case .ended: DoctorFinding.bad("tls.end", "\(listener): \(warning)", remedy: remedy)
             case .ends: DoctorFinding.warning("tls.end", "\(listener): \(warning)", remedy: remedy)
             }
         }
-        return found.isEmpty ? [.good("tls.end", "no certificate of a listener ends within 30 days")] : found
+        return found.isEmpty
+            ? [.good("tls.end", "every certificate of a listener is valid, and none ends within 30 days")] : found
+    }
+
+    private var issuers: [DoctorFinding] {
+        let found = IssuerKeysWarning.warnings(about: loaded, now: now).map { warning in
+            DoctorFinding.bad("issuers.keys", "\(warning.path): \(warning)", remedy: IssuerKeysWarning.remedy)
+        }
+        return found.isEmpty ? [.good("issuers.keys", "each issuer has a key in use, or fetches its keys")] : found
     }
 
     // MARK: Stores
@@ -155,18 +190,6 @@ struct InstallationChecks {
                 ? "set it to \"off\" on this machine"
                 : "install the library again (Scripts/install-accelerator), or set it to \"off\""
             return .warning(check, cause, remedy: remedy)
-        }
-    }
-}
-
-extension StorageOpeningError {
-    /// Whether the database was made with other secrets than this node has.
-    fileprivate var isAboutSecrets: Bool {
-        switch self {
-        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .ledgerDiffers: true
-        case .permissionsTooWide, .notAFile, .fileNotUsable, .databaseMissing, .foreignDatabase, .schemaTooNew,
-            .ledgerMissing, .inUse, .threadNotStarted, .store:
-            false
         }
     }
 }

@@ -67,7 +67,8 @@ struct LicenseCheck {
                         "Accept: application/octet-stream",
                     ]), settings)
         } catch {
-            return .bad(Self.check, "\(title): no answer from \(url) (\(error))", remedy: "is --url what apps ask?")
+            return .bad(
+                Self.check, "\(title): \(error.text(about: url, settings))", remedy: "is --url what apps ask?")
         }
         guard answer.status == 200 else {
             let id = answer.value(of: "X-Request-Id") ?? "none"

@@ -56,11 +56,6 @@ package struct PackagerCredentials: Sendable {
     /// Whether the request presents a secret that may be a guess. A certificate cannot be guessed.
     package var maySpellAGuess: Bool { presented != .nothing }
 
-    /// The presented secret; nil if the request does not present exactly one.
-    package var secret: [UInt8]? {
-        if case .secret(let secret, _) = presented { secret } else { nil }
-    }
-
     // MARK: Reading
 
     /// Reads an authentication scheme in any case, spaces, and the credentials (RFC 9110, section 11.4).

@@ -68,7 +68,8 @@ struct BenchCommand {
 
     func run() throws(CommandError) {
         let requests = try BenchRequests.make(settings.count, checkEvery: settings.checkEvery, by: maker, context)
-        context.note("made \(settings.count) requests, \(requests.size / settings.count) bytes of memory each")
+        context.note(
+            "made \(settings.count.counted("request")), \(requests.size / settings.count) bytes of memory each")
         let result = try BenchRun(settings: settings, requests: requests, tokens: tokens).run(context)
         let report = BenchReport(settings: settings, result: result)
         if let path = arguments.value(BenchArguments.report) {

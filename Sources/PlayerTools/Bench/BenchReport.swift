@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandLineKit
 import FairPlay
 import Foundation
 import HTTPCalls
@@ -21,7 +22,7 @@ struct BenchReport {
             faults.append(
                 "a device would refuse \(tally.wrong) of \(tally.checked) checked CKCs. The first one: \(fault)")
         }
-        if tally.failed > 0 { faults.append("\(tally.failed) requests got no answer") }
+        if tally.failed > 0 { faults.append("\(tally.failed.counted("request")) got no answer") }
         if tally.licenses == 0 { faults.append("the server gave no licence") }
         if let limit = settings.maximumP99, let p99 = tally.latency.percentile(0.99), p99 > limit * 1000 {
             faults.append("the 99th percentile of the latency is \(Self.milliseconds(p99)), longer than \(limit) ms")
@@ -37,7 +38,7 @@ struct BenchReport {
     var lines: [String] {
         var lines = [
             "licences      \(tally.licenses) in \(Self.seconds(tally.elapsed)): \(tally.licensesPerSecond) per second",
-            "sent          \(tally.sent) requests over \(tally.connections) connections"
+            "sent          \(tally.sent.counted("request")) over \(tally.connections.counted("connection"))"
                 + (tally.unsent > 0 ? "; \(tally.unsent) more were due and not sent" : ""),
         ]
         for (name, count) in tally.results.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {

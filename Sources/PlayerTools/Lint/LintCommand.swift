@@ -86,7 +86,8 @@ struct PlaylistFetcher {
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         network = try ClientNetwork(
-            arguments, answerSizeMaximum: PlaylistLimits.sizeMaximum, sizeRemark: "no playlist should be")
+            arguments, answerSizeMaximum: PlaylistLimits.sizeMaximum, sizeRemark: "no playlist should be",
+            absenceRemark: "is this the address of the playlist?")
         self.context = context
     }
 

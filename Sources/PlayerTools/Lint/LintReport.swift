@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandLineKit
 import CommandSupport
 import ContentKeys
 import PackagerAPI
@@ -21,12 +22,15 @@ struct LintReport: Sendable {
 
     /// The counts in words, such as "2 errors and 1 warning".
     var counts: String {
-        let errors = Self.counted(errorCount, "error")
-        return isStrict ? errors : errors + " and " + Self.counted(warningCount, "warning")
+        let errors = errorCount.counted("error")
+        return isStrict ? errors : errors + " and " + warningCount.counted("warning")
     }
 
-    private static func counted(_ count: Int, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    /// Whether a playlist has a key. METHOD=NONE is none.
+    private var hasKeys: Bool {
+        playlists.contains { linted in
+            linted.playlist.keys.contains { $0.attributes["METHOD"]?.text != "NONE" }
+        }
     }
 
     private func severity(of finding: PlaylistFinding) -> FindingSeverity {
@@ -54,7 +58,7 @@ struct LintReport: Sendable {
             guard explained.insert(finding.rule).inserted else { continue }
             lines += ["    Rule: \(finding.rule.statement)", "    To do: \(finding.rule.advice)"]
         }
-        if findings.leftOutCount > 0 { lines.append("\(findings.leftOutCount) further findings are left out.") }
+        if findings.leftOutCount > 0 { lines.append("Left out: \(findings.leftOutCount.counted("further finding")).") }
         var lastURI: String?
         for sent in assetIDs {
             if sent.uri != lastURI { lines.append("\(PlaylistText.shown(sent.uri)):") }
@@ -62,8 +66,8 @@ struct LintReport: Sendable {
             lines.append("    " + sent.line)
         }
         let segmentCount = playlists.reduce(0) { $0 + $1.segmentCount }
-        let read = Self.counted(playlists.count, "playlist") + ", " + Self.counted(segmentCount, "segment")
-        lines.append("\(read): \(counts)")
+        let read = playlists.count.counted("playlist") + ", " + segmentCount.counted("segment")
+        lines.append("\(read): \(counts)" + (segmentCount > 0 && !hasKeys ? "; no playlist has a key" : ""))
         return lines.joined(separator: "\n")
     }
 

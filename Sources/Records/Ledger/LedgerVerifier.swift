@@ -5,7 +5,6 @@ package import KeyCrypto
 /// Call `read` with the batches in the order of their first sequences. With each batch, pass all rows after the
 /// previous batch up to its own last one, in the order of their sequences. Then call `finish` with the remaining rows.
 /// The verifier holds only one batch at a time.
-/// last one, in the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
 package struct LedgerVerifier {
     private let chain: LedgerChain
     /// The accepted checkpoints that have not been compared yet, in the order of their sequences.
@@ -259,6 +258,8 @@ package enum LedgerFinding: Hashable, Sendable {
     case sealedByOthers(ClosedRange<Int64>)
     /// The rows or their seal were altered, and it is not known which of them.
     case batchAltered(ClosedRange<Int64>)
+    /// No known key verifies the seal of these rows, and a key is missing that has sealed rows of this ledger.
+    case keyMissing(ClosedRange<Int64>)
     /// The rows match their locators, but the batch to which they are tied is missing, so their seal cannot be
     /// verified.
     case batchUnproven(ClosedRange<Int64>)
@@ -270,4 +271,17 @@ package enum LedgerFinding: Hashable, Sendable {
     case checkpointForged(Int64)
     /// The checkpoint belongs to another ledger: the row is not the end of the batch that the checkpoint names.
     case checkpointContradicted(Int64)
+}
+
+extension LedgerFinding {
+    /// The same finding in a ledger that was also sealed under keys which are not known: then a seal that no key
+    /// verifies does not show an alteration.
+    package var withoutAllKeys: LedgerFinding {
+        switch self {
+        case .sealedByOthers(let range), .batchAltered(let range): .keyMissing(range)
+        case .beginningForged, .rowsMissing, .tailMissing, .rowsUnsealed, .rowAltered, .rowMoved, .keyMissing,
+            .batchUnproven, .batchMalformed, .entryUnreadable, .checkpointForged, .checkpointContradicted:
+            self
+        }
+    }
 }

@@ -17,6 +17,12 @@ package struct Problem: Sendable {
         case word(String)
     }
 
+    /// Whom a listener serves.
+    package enum ListenerKind: String, Sendable {
+        case admin
+        case `public`
+    }
+
     package let code: ProblemCode
     /// The shortest wait before the client may try again, in seconds.
     ///
@@ -24,6 +30,8 @@ package struct Problem: Sendable {
     /// 30 s: a wait may last until a time that a token names. The request's id decides by how much, so that clients
     /// which were refused together do not come back together.
     package var retryAfterSeconds: Int64?
+    /// The listeners that serve an address which this one does not, for `not_found`.
+    package private(set) var otherListeners: ListenerKind?
     /// The methods that an address serves, for `method_not_allowed`.
     package var allowedMethods: String?
     /// What exactly is wrong, without a full stop. The code's title if nil.
@@ -58,12 +66,27 @@ package struct Problem: Sendable {
         tellParticulars(of: error)
     }
 
+    /// The problem for an address that only listeners of another kind serve.
+    package static func servedElsewhere(by kind: ListenerKind) -> Problem {
+        var problem = Problem(.notFound)
+        problem.otherListeners = kind
+        problem.hint = "The \(kind.rawValue) listeners of this server have this address, and listen elsewhere."
+        return problem
+    }
+
     /// For the operator: the method and the path of a request whose address or method is not served, and what is.
     package func addressFacts(of request: HTTPRequest) -> RefusalFacts {
         let found = "\(request.method.rawValue) \(request.path)"
         if let allowedMethods { return RefusalFacts(found: found, expected: "one of the methods \(allowedMethods)") }
         guard code == .notFound else { return RefusalFacts() }
-        return RefusalFacts(found: found, expected: "an address that is served; licences are at POST /fps/license")
+        if let otherListeners {
+            return RefusalFacts(
+                found: found,
+                expected: "an address of this listener; the \(otherListeners.rawValue) listeners serve the one that was"
+                    + " asked")
+        }
+        return RefusalFacts(
+            found: found, expected: "an address that is served; licences are at POST /fps/license of a public listener")
     }
 
     /// The response to the client.

@@ -40,6 +40,16 @@ package struct Refusals: Sendable {
         return problem.response(requestID: id, time: time)
     }
 
+    /// The answer about a thing that is not there, at an address that is served. `sentence` says what is missing.
+    ///
+    /// The request is not refused, so no refusal is noted. Otherwise each look-up would add one to the list.
+    package func absence(_ sentence: String, id: RequestID) -> HTTPResponse {
+        var problem = Problem(.notFound)
+        problem.detail = sentence
+        problem.hint = "Compare the id or the name with what the lists show. Each node knows only its own refusals."
+        return problem.response(requestID: id, time: clock.wallTime)
+    }
+
     /// Notes the cause of a refusal without making a response, for one refused key among several.
     package func note(
         _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID,

@@ -10,6 +10,9 @@ struct DatabaseCall: Sendable {
     /// The advisory locks that the statement takes, in their order, if it may share a transaction with other calls that
     /// take locks. Nil if it must have a transaction of its own.
     let locks: [Int64]?
+    /// An advisory lock that a statement before this one takes in the same transaction; nil for none. This statement
+    /// then sees what earlier holders of the lock have stored. The call has a transaction of its own.
+    let lockBefore: Int64?
     /// Whether only certain connections may run the call. It then never waits for a new connection.
     let isBound: Bool
     /// Set after a transaction that the call shared with others has failed.
@@ -19,13 +22,14 @@ struct DatabaseCall: Sendable {
     /// Makes a call. `answer` is called exactly once, on the loop.
     init(
         _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: MonotonicTime, locks: [Int64]? = nil,
-        isBound: Bool = false,
+        lockBefore: Int64? = nil, isBound: Bool = false,
         answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
     ) {
         self.statement = statement
         self.values = values
         self.deadline = deadline
         self.locks = locks
+        self.lockBefore = lockBefore
         self.isBound = isBound
         self.answer = answer
     }

@@ -31,7 +31,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         let sentAt: MonotonicTime
         /// The indices of calls whose callers have stopped waiting.
         var answered: Set<Int> = []
-        /// One result for each statement. In a group, the first is the result of the statement that takes the locks.
+        /// One result for each statement. The first may be that of a statement that only takes locks.
         var results: [Result<PostgreSQLResult, PostgreSQLFailure>] = []
 
         /// The calls that still wait for an answer.
@@ -165,6 +165,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         if calls.count > 1 {
             let locks = Set(calls.flatMap { $0.locks ?? [] }).sorted()
             try connection.send(.takeLocks, [.integers(locks)])
+        } else if let lock = calls.first?.lockBefore {
+            try connection.send(.takeLocks, [.integers([lock])])
         }
         for call in calls { try connection.send(call.statement, call.values) }
         try connection.endTransaction()

@@ -14,6 +14,8 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case ownersOfNames
     case liveKeysByTracks
     case storeKeys
+    case storeOnlyKey
+    case lockOfKeys
     case keysBehind
     case resealKeys
     case aliasesOfKey
@@ -170,6 +172,21 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT is_stored, other_kid, other_content FROM store_keys_1(
                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
             """
+        case .storeOnlyKey:
+            // The statement runs under `lockOfKeys`, so no key is stored between the check and the function. OFFSET
+            // keeps the check before the call of the function.
+            """
+            SELECT is_stored, other_kid, other_content
+            FROM (
+                SELECT $1::text[] AS locks WHERE NOT EXISTS (
+                    SELECT FROM content_key WHERE content_id = $20 AND state = 'live' AND kid <> $21)
+                OFFSET 0) AS gate
+            CROSS JOIN LATERAL store_keys_1(
+                gate.locks, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+            """
+        case .lockOfKeys:
+            // The lock that `store_keys_1` takes first, shared or alone.
+            "SELECT hashtextextended('latchkey spellings', 0)"
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
         case .resealKeys:
             // A row that has changed in the meantime stays as it is.

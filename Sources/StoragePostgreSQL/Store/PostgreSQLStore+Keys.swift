@@ -62,13 +62,7 @@ extension PostgreSQLStore: ContentKeyStore {
         let row = try StoredContentKey(sealing: record, with: ring.current)
         // Another node may store or delete the key meanwhile.
         for _ in 0..<2 {
-            let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
-            guard present.rowCount == 0 else {
-                guard try StoredContentKey(reading: present[0]).open(with: ring).isSameKey(as: record) else {
-                    throw .keyIDTaken(record.keyID)
-                }
-                return .alreadyPresent
-            }
+            if try await isPresent(record) { return .alreadyPresent }
             let keys = NewKeys([row])
             try await checkPeriods(of: keys)
             switch await outcomes([(.storeKeys, keys.values)], .read)[0] {
@@ -78,6 +72,39 @@ extension PostgreSQLStore: ContentKeyStore {
             }
         }
         throw .unavailable(.busy)
+    }
+
+    /// Holds the lock of all calls that store keys from the check to the change.
+    package func insertOnly(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome? {
+        let keys = NewKeys([try StoredContentKey(sealing: record, with: ring.current)])
+        let lock = try await run(.lockOfKeys, [], .read)[0].integer(at: 0)
+        // Another node may store or delete the key meanwhile.
+        for _ in 0..<2 {
+            let live = try await run(.liveKeysByContent, [.text(record.contentID.text)], .read)
+                .rows(read: ContentKeyAttributes.init(reading:))
+            guard live.allSatisfy({ $0.keyID == record.keyID }) else { return nil }
+            if try await isPresent(record) { return .alreadyPresent }
+            try await checkPeriods(of: keys)
+            let values = keys.values + [.text(record.contentID.text), .bytes(record.keyID.bytes)]
+            switch await outcomes([(.storeOnlyKey, values)], .read, lockBefore: lock)[0] {
+            case .success(let result):
+                guard result.rowCount > 0 else { return nil }
+                if try keys.isStored(result) { return .stored }
+            case .failure(.refused(Self.uniqueViolation)): continue
+            case .failure(let error): throw error.storeError
+            }
+        }
+        throw .unavailable(.busy)
+    }
+
+    /// Whether this key is stored. Throws `keyIDTaken` if another one has its id.
+    private func isPresent(_ record: ContentKeyRecord) async throws(StoreError) -> Bool {
+        let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
+        guard present.rowCount > 0 else { return false }
+        guard try StoredContentKey(reading: present[0]).open(with: ring).isSameKey(as: record) else {
+            throw .keyIDTaken(record.keyID)
+        }
+        return true
     }
 
     /// Throws `periodTooFar` if a key has a period that its live content may not have next.

@@ -149,13 +149,17 @@ package final class PostgreSQLStore: Sendable {
 
     /// Runs independent statements in one round trip. Returns the outcomes in the order of the statements.
     func outcomes(
-        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil
+        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil,
+        lockBefore: Int64? = nil
     ) async -> [Result<PostgreSQLResult, PostgreSQLFailure>] {
         let deadline = SystemMonotonicClock().monotonicTime + limits.call
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in
-                DatabaseCall(statement.0, statement.1, deadline: deadline, locks: locks, isBound: route.isBound) {
+                DatabaseCall(
+                    statement.0, statement.1, deadline: deadline, locks: locks, lockBefore: lockBefore,
+                    isBound: route.isBound
+                ) {
                     collected.set($0, at: index)
                 }
             }

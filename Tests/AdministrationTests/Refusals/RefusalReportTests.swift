@@ -1,4 +1,5 @@
 import ByteCoding
+import Entitlements
 import FairPlay
 import Licensing
 import Records
@@ -34,6 +35,49 @@ import Testing
         let read = try #require(RefusalReport(parsing: JSONWriter.object(report.write)))
         #expect(read == report && read[.found] == #"aud "other""#)
         #expect(RefusalReport(parsing: Array("{}".utf8)) == nil && RefusalReport(parsing: [1]) == nil)
+    }
+
+    /// Numbers of an SPC are only in a refusal that has one.
+    @Test func leavesOutNumbersThatNoSPCHas() throws {
+        let report = RefusalReport(Self.entry)
+        #expect(!report.facts.contains { ["tag", "number"].contains($0.name) })
+        let text = #"{"request_id":"1","time":"t","event":"e","code":"c","cause":"x","tag":"00","number":"7"}"#
+        #expect(try #require(RefusalReport(parsing: Array(text.utf8))).facts.map(\.name) == ["number"])
+    }
+
+    /// One code has several causes, and the cause decides what to do.
+    @Test(
+        arguments: [
+            (.denied(.slotEvicted), "account playbacks"), (.entitlement(.sessionKilled), "revocations list"),
+            (.denied(.otherDevice), "used it first"), (.entitlement(.deviceMismatch), "another device"),
+            (.entitlement(.contentRevoked), "revocations lift"), (.entitlement(.contentNotCovered), "keys list"),
+            (.denied(.deviceLimit(limit: 2)), "devices remove"),
+            (.denied(.deviceLimit(limit: 0)), "may add a device"), (.entitlement(.rightEnded), "a token whose right"),
+        ] as [(LicenseError, String)])
+    func tellsTheCausesOfOneCodeApart(error: LicenseError, words: String) {
+        #expect(report(of: error).remedy.contains(words))
+    }
+
+    @Test func knowsARentalThatHasEnded() {
+        let found = "\(RentalStanding.firstWords), first played at 2026-01-31T12:00:00Z"
+        let remedy = report(of: .entitlement(.rightEnded), facts: [("found", found)]).remedy
+        #expect(remedy.contains("account rentals") && remedy.contains("a new token does not help"))
+    }
+
+    @Test func knowsAKeyThatWasAskedForByItsID() throws {
+        let keyID = try KeyID(parsing: "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11")
+        let names: [(name: String, value: String)] = [("content", keyID.description), ("kid", keyID.description)]
+        #expect(report(of: .contentUnknown, facts: names).askedKeyID == keyID)
+        #expect(report(of: .contentUnknown, facts: names).remedy.contains("keys show --kid \(keyID)"))
+        #expect(report(of: .contentUnknown, facts: [("content", "movie-1"), names[1]]).askedKeyID == nil)
+        #expect(report(of: .entitlement(.rightEnded), facts: names).askedKeyID == nil)
+    }
+
+    private func report(of error: LicenseError, facts: [(name: String, value: String)] = []) -> RefusalReport {
+        RefusalReport(
+            RecentRefusals.Entry(
+                "4be1c7a2d0396f58", at: WallTime(seconds: 1_700_000_000, nanoseconds: 0), event: "license_refused",
+                code: error.code.rawValue, cause: error.cause.text, facts: facts))
     }
 
     /// A row has the cause with its numbers, and names subject, content and key in fields of its own.

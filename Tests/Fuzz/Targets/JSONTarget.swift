@@ -168,7 +168,7 @@ extension JSONError {
         case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
             .commaMissing(let position), .colonMissing(let position), .trailingContent(let position),
             .tooDeep(let position), .tooManyValues(let position),
-            .duplicateMember(let position),
+            .duplicateMember(let position, _),
             .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
             position.byteOffset
         }

@@ -77,7 +77,7 @@ import Testing
         #expect(check.waitForExit() == 0)
         let warnings = check.messages.text.split(separator: "\n").filter { $0.hasPrefix("warning: entitlement.") }
         #expect(warnings.count == 2)
-        #expect(warnings.contains { $0.contains("profiles.HD") && $0.contains("the floor forbids") })
+        #expect(warnings.contains { $0.contains("profiles.HD") && $0.contains("limitsForEveryLicense forbids") })
         #expect(warnings.contains { $0.contains("profiles.UHD") && $0.contains("not shorter than its duration") })
     }
 

@@ -100,6 +100,20 @@ import Testing
         #expect(try JSONReader.parse(fixture.admin("GET").body).object?["revocations"]?.array?.isEmpty == true)
     }
 
+    /// The list of an account's playbacks has ids that name no session. One of them has a form that no session has, and
+    /// the other may be an issuer's.
+    @Test func takesNoIDOfAPlaybackForASession() async throws {
+        let playback = String(repeating: "0", count: 64) + "-7"
+        let refused = try await fixture.command("add", "--kind", "session", "--value", playback)
+        #expect(refused.status == 2 && refused.messages.contains("account playbacks end"), "\(refused.messages)")
+        #expect(try fixture.admin("POST", body: #"{"kind":"session","value":"\#(playback)"}"#).status == 400)
+        let doubtful = try await fixture.command("add", "--kind", "session", "--value", "1111111111111111")
+        #expect(doubtful.status == 0 && doubtful.messages.contains("session.id"), "\(doubtful.messages)")
+        let id = String(repeating: "1", count: 32)
+        let license = try await fixture.command("add", "--kind", "session", "--value", id)
+        #expect(license.status == 0 && license.messages.isEmpty, "\(license.messages)")
+    }
+
     @Test func commandsReachARunningDaemon() async throws {
         #expect(try fixture.refusal() == nil)
         let added = try await fixture.command(

@@ -1,6 +1,7 @@
 import ByteCoding
 import Entitlements
 import EventLoops
+import Foundation
 import HTTPCalls
 import KeyCrypto
 import Licensing
@@ -205,7 +206,10 @@ import Testing
             defer { keeper.stop() }
             return keeper.degradations(hasCallback: hasCallback).first?.stopsLicences
         }
-        let sessions = #"sessions: { key: "secrets/session-key" },"#
+        // In its place the key would need no field.
+        let moved = "\(folder.path)/secrets/moved-session-key"
+        try FileManager.default.moveItem(atPath: "\(folder.path)/secrets/session-key", toPath: moved)
+        let sessions = #"sessions: { key: "secrets/moved-session-key" },"#
         let other = #"{ issuer: "other", keys: [{ \#(ConfigurationText.key) }] }"#
         #expect(try stops(Self.issuer(), "") == true)
         #expect(try stops(Self.issuer(), sessions) == false)

@@ -94,6 +94,21 @@ import Testing
         #expect(await fixture.ask(.get, "/v1/refusals/\(id)").status == .notFound)
     }
 
+    /// A look-up that finds nothing is no refusal, which would hide the refusals that operators look for.
+    @Test(arguments: ["0000000000000000", "0af7651916cd43dd8448eb211c80319c"])
+    func notesNoRefusalForALookUp(name: String) async throws {
+        let admin: HTTPFields = ["Authorization": "Bearer \(RoutesFixture.adminToken)"]
+        var next = name
+        for _ in 0..<3 {
+            let response = await fixture.askAdmin(.get, "/v1/refusals/\(next)", admin)
+            let body = try #require(try JSONReader.parse(response.body).object)
+            #expect(response.status == .notFound && body["code"]?.string == "not_found")
+            #expect(body["detail"]?.string?.hasPrefix("No refusal with this request id") == true)
+            #expect(body["hint"]?.string?.contains("/fps/license") == false)
+            next = try #require(response.fields["X-Request-Id"])
+        }
+    }
+
     /// A thousand refusals leave twenty log lines, but the cause of each can still be queried.
     @Test func keepsCausesThatTheLogLeavesOut() async throws {
         let fixture = try RoutesFixture(linesPerEvent: 20)

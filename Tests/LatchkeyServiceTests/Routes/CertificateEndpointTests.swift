@@ -102,6 +102,21 @@ import Testing
         #expect(await ask(query).status == .notFound)
     }
 
+    /// The operator learns what was wrong with the query.
+    @Test(arguments: [
+        ("credential=third", "no credential has the name", "credential=third"),
+        ("size=4096", "no certificate of this size", "credential test, size=4096"),
+        ("credential=second&size=0", "no certificate of this size", "credential second, size=0"),
+    ])
+    func logsWhyThereIsNone(query: String, cause: String, found: String) async throws {
+        let id = try #require(await ask(query).fields["X-Request-Id"])
+        let text = try #require(fixture.log.lines.first { $0.contains(id) })
+        let line = try #require(try JSONReader.parse(Array(text.utf8)).object)
+        #expect(line["cause"]?.string?.contains(cause) == true, "\(text)")
+        #expect(line["found"]?.string == found, "\(text)")
+        #expect(line["expected"]?.string?.contains("latchkey credentials list") == true, "\(text)")
+    }
+
     @Test func sendsNothingAgainThatTheClientHas() async throws {
         let tag = try #require(await ask(nil).fields["ETag"])
         #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count == 34)
@@ -143,6 +158,12 @@ import Testing
         #expect(
             (0..<4).map { body("credential=c\($0)") }
                 == credentials.credentials.map { $0.stage == .draining ? nil : $0.bundle })
+        let draining = RoutesFixture.request(.get, "/fps/certificate", query: "credential=c1")
+        guard case .notFound(let absence) = endpoint.answer(to: draining, id: RequestID(1)) else {
+            Issue.record("the draining credential is given out")
+            return
+        }
+        #expect(absence.cause.contains("is draining") && absence.found == "credential=c1")
         // In each stage SPCs are opened.
         #expect(credentials.hashes(for: .v1).count == 4)
     }

@@ -89,6 +89,28 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/", "/metrics", "/v1/whoami", "/v1/refusals/0000000000000000", "/v1/drain"])
+    func nameTheAdminListenersAtAPublicOne(path: String) async throws {
+        let response = await fixture.ask(.get, path)
+        #expect(response.fields["X-Error-Code"] == "not_found")
+        #expect(
+            try line(of: response, fixture)["expected"]?.string
+                == "an address of this listener; the admin listeners serve the one that was asked")
+        let hint = try #require(try JSONReader.parse(response.body).object?["hint"]?.string)
+        #expect(hint.hasPrefix("The admin listeners"))
+    }
+
+    @Test(arguments: ["/fps/license", "/fps/certificate", "/hms/fp/token", "/v1/keys/movie-1"])
+    func nameThePublicListenersAtAnAdminListener(path: String) async throws {
+        let response = await fixture.askAdmin(.post, path)
+        #expect(response.fields["X-Error-Code"] == "not_found")
+        #expect(
+            try line(of: response, fixture)["expected"]?.string
+                == "an address of this listener; the public listeners serve the one that was asked")
+        let hint = try #require(try JSONReader.parse(response.body).object?["hint"]?.string)
+        #expect(hint.hasPrefix("The public listeners"))
+    }
+
     @Test(arguments: [#"sid="a"#, "sid=a", #"sid="a",sid="b""#, String(repeating: "a,", count: 4000)])
     func badCMCDRefusesNothing(value: String) async throws {
         let token = try fixture.token([Right(.content("movie-1"))])

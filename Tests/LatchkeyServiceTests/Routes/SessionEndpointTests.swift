@@ -224,13 +224,12 @@ import Testing
     }
 
     /// `AdminGateTests` shows the limit, which tokens in `Authorization` share.
-    @Test func slowsGuesses() async {
+    @Test func answersMostWrongTokensWithAWait() async {
         var codes: [String] = []
         for _ in 0..<200 { codes.append(await logIn("wrong").fields["X-Error-Code"] ?? "none") }
         #expect(Set(codes) == ["admin_token_invalid", "rate_limited"])
         #expect(codes.prefix(GuessLimiter.wrongMaximum).allSatisfy { $0 == "admin_token_invalid" })
-        let elsewhere = HTTPPeer(address: .internet(.v4(0xC000_0201), port: 1), listener: "test")
-        #expect(await logIn(from: elsewhere).status == .ok)
+        #expect(await logIn().status == .ok)
     }
 
     @Test func endsASession() async throws {

@@ -62,6 +62,19 @@ import Testing
         #expect(run.messages.isEmpty)
     }
 
+    @Test(arguments: ["", "#EXT-X-KEY:METHOD=NONE\n"])
+    func saysThatNothingIsEncrypted(tag: String) async throws {
+        let text = "#EXTM3U\n#EXT-X-VERSION:6\n\(tag)#EXTINF:1,\na.ts\n#EXT-X-ENDLIST\n"
+        let run = try await lint(write(text, to: "video.m3u8"))
+        #expect(run.output.hasSuffix("; no playlist has a key\n"), "\(run.output)")
+    }
+
+    @Test func doesNotTakeAServerOfPlaylistsForADaemon() async throws {
+        let run = try await lint("http://127.0.0.1:1/video.m3u8")
+        #expect(run.status == 1 && run.messages.contains("is this the address of the playlist?"), "\(run.messages)")
+        #expect(!run.messages.contains("latchkeyd"))
+    }
+
     @Test func printsLineRuleAndAdviceOfAnError() async throws {
         let text = Self.media("skd://\(Self.kid)").replacing("SAMPLE-AES", with: "SAMPLE-AES-CTR")
         let path = try write(text, to: "video.m3u8")

@@ -1,0 +1,60 @@
+import ByteCoding
+import Entitlements
+import Licensing
+import Records
+
+extension RefusalReport {
+    /// What to do about it.
+    package var remedy: String {
+        if let rejection { return rejection.remedy }
+        return remedyOfCause ?? ProblemCode(rawValue: code)?.remedy
+            ?? "Look the code up in the article Errors; the cause says what was wrong."
+    }
+
+    /// What to do about a cause that shares its code with others; nil if the code says it.
+    private var remedyOfCause: String? {
+        if let known = Self.remedies.first(where: { $0.error.cause.text == cause }) { return known.remedy }
+        if isCaused(by: .entitlement(.rightEnded)), self[.found]?.hasPrefix(RentalStanding.firstWords) == true {
+            return "The right is a rental, and its time has ended, so a new token does not help. latchkey account "
+                + "rentals list shows it. If the viewer has rented the content again, latchkey account rentals "
+                + "forget lets it begin again."
+        }
+        if isCaused(by: .contentUnknown), let keyID = askedKeyID {
+            return "The asset id is a key id, and no live key has it: the key was withdrawn or deleted, or the key URI "
+                + "is wrong. latchkey keys show --kid \(keyID) finds a withdrawn key, and latchkey keys delete "
+                + "--restore makes it live again."
+        }
+        return nil
+    }
+
+    private func isCaused(by error: LicenseError) -> Bool { error.cause.text == cause }
+
+    /// Causes that alone decide what to do.
+    private static let remedies: [(error: LicenseError, remedy: String)] = [
+        (
+            .denied(.slotEvicted),
+            "latchkey account playbacks list shows what plays instead. If an operator has ended the playback, the ledger has a "
+                + "row playback_ended: latchkey ledger query. The viewer may start the playback again."
+        ),
+        (
+            .denied(.otherDevice),
+            "The token belongs to the device that used it first. Have the app fetch a token for each device. The devices of the "
+                + "account do not matter."
+        ),
+        (
+            .denied(.deviceLimit(limit: 0)),
+            "The token takes registered devices alone, and this one is not registered: latchkey account devices list shows "
+                + "those that are. Have the app use a token that may add a device."
+        ),
+        (
+            .entitlement(.deviceMismatch),
+            "The token belongs to another device (cnf, or a session token), or takes registered devices alone. Have the app fetch "
+                + "a token for this device. The devices of the account do not matter."
+        ),
+        (
+            .entitlement(.contentRevoked),
+            "The content or its key is revoked: latchkey revocations list shows why and until when, and latchkey revocations lift "
+                + "ends it. A new token does not help."
+        ),
+    ]
+}
