@@ -152,5 +152,6 @@ export async function lift({ kind, value, issuer }) {
   return lifted;
 }
 
-export const revokeButton = (kind, value, issuer) =>
-  button("Revoke", () => revoke(kind, value, issuer), { kind: "small danger" });
+/** `done` is called after a revocation. */
+export const revokeButton = (kind, value, issuer, done) =>
+  button("Revoke", async () => (await revoke(kind, value, issuer)) && done(), { kind: "small danger" });

@@ -1,6 +1,6 @@
 // What this node cannot say: each node has a ledger of its own.
 
-import { el } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { live } from "./live.js";
 
 /** The names of the other nodes of the database. */
@@ -19,8 +19,16 @@ export function sharedQuery(query) {
 /** A text as one word of a shell. */
 const quoted = (text) => (/^[\w.@:+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-/** A sentence about the ledgers of the other nodes; null if this node is the only one. */
+/** A sentence about the ledgers of the other nodes; nothing if this node is the only one. */
 export function elsewhere(query) {
+  const place = el("div", {});
+  const show = () => fill(place, sentence(query));
+  if (live.status) show();
+  else live.addEventListener("status", show, { once: true });
+  return place;
+}
+
+function sentence(query) {
   const others = otherNodes();
   if (!others.length) return null;
   const command = sharedQuery(query);
