@@ -167,6 +167,41 @@ def test_a_colour_opens_its_refusals_in_groups(lab: Lab, desk: Desk, subject: st
     assert {row[1] for row in groups(desk)} == {"device_limit"}
 
 
+def test_says_what_the_counted_refusals_are_of(lab: Lab, desk: Desk, subject: str) -> None:
+    token = counted_token(lab, subject, devices=1)
+    assert licence(lab, token).status == 200
+    assert licence(lab, token).code == "device_limit"
+    assert licence(lab, "none").code == "token_malformed"
+    desk.log_in(lab.token("support")).go("find", refused="refusals", within="0")
+    by_code = {row[1]: row for row in groups(desk)}
+    issuer = tokens.header_and_claims(token)[1]["iss"]
+    assert by_code["device_limit"][2] == issuer and by_code["token_malformed"][2] == "token not read"
+    # The hour begins before the daemon of this test.
+    assert re.search(r"The oldest of them is from .+\. This node remembers refusals since its start \(.+\)", desk.text())
+    assert "the last 10,000" not in desk.text()
+    row = desk.evaluate("""[...document.querySelectorAll('table[aria-label="Latest refusals"] tbody tr')]
+        .map((row) => row.innerText).find((text) => text.includes("device_limit"))""")
+    assert issuer in row
+    # The subject of a refusal leads to what the ledger has of it.
+    desk.evaluate("void document.querySelector('table[aria-label=\"Latest refusals\"] a[href*=subject]').click()")
+    desk.wait_for_text("are found by the whole pseudonym only", "#view")
+    desk.wait("document.querySelector('.group')")
+
+
+def test_a_full_memory_counts_at_least(lab: Lab, desk: Desk) -> None:
+    """From the page's side: 21 pages of 200 refusals, of which the oldest is of this minute."""
+    desk.log_in(lab.token("support"))
+    desk.evaluate("""void ((own) => { globalThis.fetch = (address, options) => {
+        if (!String(address).startsWith("/v1/refusals?limit=200")) return own(address, options);
+        const page = Number(/before=(\\d+)/.exec(address)?.[1] ?? 0);
+        const one = { time: new Date().toISOString(), code: "overloaded", cause: "full", request_id: "x" };
+        const refusals = Array.from({ length: 200 }, () => one);
+        return Promise.resolve(new Response(JSON.stringify({ refusals, next: page < 20 ? page + 1 : null })));
+    }})(globalThis.fetch)""")
+    desk.go("find", refused="refusals", within="3600")
+    desk.wait_for_text("At least 4,200 refusals in the last hour", "#view")
+
+
 def test_the_plot_of_refusals_leads_to_them(lab: Lab, desk: Desk) -> None:
     """By the legend, as keyboards need, and by a click on the colour."""
     desk.log_in(lab.token("support")).go("now")

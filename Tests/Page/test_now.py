@@ -68,6 +68,7 @@ def test_a_plot_is_given_as_a_table(lab: Lab, desk: Desk) -> None:
     desk.wait("document.querySelectorAll('dialog tbody tr').length > 0")
     assert desk.texts("dialog thead th") == ["Minute", "charged", "resident"]
     assert re.fullmatch(r"[\d.]+ \w+", desk.texts("dialog tbody td.number")[0])
+    assert desk.text("dialog .hint") == "Largest value of a step of 10 s, in each minute."
     desk.press("Escape")
     desk.wait("!document.querySelector('dialog')")
 
@@ -187,10 +188,12 @@ def test_samples_and_history_have_one_resolution(lab: Lab, desk: Desk) -> None:
     # Seven samples after a step of the history: five of them are the next step, and two are not whole yet.
     steps = desk.evaluate("""import('/page/live.js').then(({ live: { constructor: Live } }) => {
         const live = new Live();
-        live.points = [2, 4, 6, 8, 10, 12].map((at) => ({ at, values: { rate: at === 12 ? 100 : at, none: null } }));
+        live.points = [2, 4, 6, 8, 10, 12].map((at) => ({ at, values: {
+            rate: at === 12 ? 100 : at, none: null, latency_p99: at === 8 ? 3 : null, loop_lag: 12 - at } }));
         return live.steps;
     })""")
-    assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None}}]
+    # A percentile and a peak have no mean.
+    assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None, "latency_p99": 3, "loop_lag": 10}}]
 
 
 def test_a_rate_limit_is_no_want_of_a_token(lab: Lab, tmp_path: Path) -> None:

@@ -81,6 +81,11 @@ export const dateAndTime = (value) => stamp(value, (date) => `${DATE.format(date
 /** A `time` element with the time of day. */
 export const timeOfDay = (value) => stamp(value, (date) => CLOCK.format(date));
 
+/** A `time` element with the time of day, and with the date if it is not today. */
+export const recently = (value) => (isToday(moment(value)) ? timeOfDay(value) : dateAndTime(value));
+
+const isToday = (moment) => moment?.toDateString() === new Date().toDateString();
+
 export const clock = (seconds) => CLOCK.format(new Date(seconds * 1000));
 export const shortClock = (seconds) => SHORT_CLOCK.format(new Date(seconds * 1000));
 export const day = (value) => DAY.format(moment(value));

@@ -15,12 +15,16 @@ const HISTORY_INTERVAL_MS = 10_000;
 const REOPEN_MIN_MS = 2_000;
 const REOPEN_MAX_MS = 30_000;
 
-/** One point in place of several: the mean of each value that was measured. */
-function mean(points) {
+/** The largest of several values holds for all of them. Their mean would be no percentile and no peak. */
+const LARGEST = new Set(["latency_p50", "latency_p99", "loop_lag", "loop_longest_turn"]);
+
+/** One point in place of several: the mean or the largest of the values that were measured. */
+function joined(points) {
   const values = {};
   for (const name of Object.keys(points.at(-1).values)) {
     const known = points.map((point) => point.values[name] ?? null).filter((value) => value !== null);
-    values[name] = known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+    const sum = known.reduce((sum, value) => sum + value, 0);
+    values[name] = known.length ? (LARGEST.has(name) ? Math.max(...known) : sum / known.length) : null;
   }
   return { at: points.at(-1).at, values };
 }
@@ -179,7 +183,7 @@ class Live extends EventTarget {
   }
 
   /**
-   * The points in one resolution: the steps of the history, and after them the mean of each whole step of samples.
+   * The points in one resolution: the steps of the history, and after them one point for each whole step of samples.
    * Right after a start there is only a part of a step, with its length in `seconds`.
    */
   get steps() {
@@ -188,11 +192,11 @@ class Live extends EventTarget {
     for (const point of this.points.slice(steps.length)) {
       samples.push(point);
       if (point.at - (steps.at(-1)?.at ?? samples[0].at) < STEP_SECONDS) continue;
-      steps.push(mean(samples));
+      steps.push(joined(samples));
       samples = [];
     }
     if (steps.length || !samples.length) return steps;
-    return [{ ...mean(samples), seconds: SAMPLE_SECONDS * samples.length }];
+    return [{ ...joined(samples), seconds: SAMPLE_SECONDS * samples.length }];
   }
 
   #take({ at, values }) {

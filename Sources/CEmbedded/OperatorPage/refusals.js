@@ -3,8 +3,8 @@
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
 import { banner, button, el, facts, fill, table } from "./dom.js";
-import { dateAndTime, timeOfDay, words } from "./format.js";
-import { searchFor } from "./kinds.js";
+import { dateAndTime, recently, words } from "./format.js";
+import { pseudonym, searchFor } from "./kinds.js";
 
 const PAGE_SIZE = 25;
 /** The order in which members of a refusal are shown; all others follow. */
@@ -77,8 +77,16 @@ function value(name, report) {
   if (name === "event") return words(report.event);
   if (name === "content") return el("a", { href: searchFor("content", report.content) }, report.content);
   if (name === "kid") return el("a", { class: "mono", href: searchFor("key", report.kid) }, report.kid);
-  return el("span", { class: name === "subject" || name === "trace_id" ? "mono" : "" }, String(report[name]));
+  if (name === "subject") return subjectLink(report.subject);
+  return el("span", { class: name === "trace_id" ? "mono" : "" }, String(report[name]));
 }
+
+const subjectLink = (digits) =>
+  el("a", { class: "mono", href: searchFor("subject", pseudonym(digits)), title: digits }, digits.slice(0, 12), "…");
+
+/** The issuer of a refusal's token. A refusal without one has either a token of an unknown key or none that was read. */
+export const issuerOf = ({ issuer, token_key: key }) =>
+  issuer ?? el("span", { class: "hint" }, key ? "not known here" : "token not read");
 
 /** The newest refusals in the memory of this node, by pages: all, or those of a code or a series. */
 export function latestRefusals(filter = {}) {
@@ -91,11 +99,13 @@ async function showPage(place, filter, before) {
   place.setAttribute("aria-busy", "true");
   try {
     const { refusals, next } = await get("/v1/refusals", { limit: PAGE_SIZE, before, ...filter });
-    const columns = [["Time"], ["Code"], ["Why"], ["Content"], ["Request"]];
+    const columns = [["Time"], ["Code"], ["Why"], ["Issuer"], ["Subject"], ["Content"], ["Request"]];
     const rows = refusals.map((one) => [
-      timeOfDay(one.time),
+      recently(one.time),
       el("code", {}, one.code),
       one.explanation || one.cause,
+      issuerOf(one),
+      one.subject ? subjectLink(one.subject) : "",
       one.content ?? "",
       el("a", { class: "mono", href: searchFor("request", one.request_id) }, one.request_id),
     ]);

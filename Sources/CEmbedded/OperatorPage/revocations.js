@@ -4,7 +4,7 @@ import { REVOCABLE, lift, revoke } from "./actions.js";
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
 import { button, el, fill, table } from "./dom.js";
-import { dateAndTime } from "./format.js";
+import { dateAndTime, whole } from "./format.js";
 import { session } from "./session.js";
 
 export const revocations = { name: "revocations", label: "Revoked", permission: "look", open };
@@ -57,7 +57,11 @@ async function show(place, heading) {
       place,
       rows.length ? table("Revocations", columns, rows) : el("p", { class: "empty" }, "Nothing is revoked."),
       !isComplete &&
-        el("p", { class: "hint" }, "These are the newest 1,000. The command latchkey revocations list prints all."),
+        el(
+          "p",
+          { class: "hint" },
+          `These are the newest ${whole(all.length)}. The command latchkey revocations list prints all.`,
+        ),
     );
   } catch (error) {
     fill(

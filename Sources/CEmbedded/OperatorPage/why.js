@@ -80,7 +80,7 @@ function byRequest(results) {
         return el(
           "p",
           { class: "panel empty" },
-          "This node remembers no refusal of this request. It keeps the last 10,000. ",
+          "This node remembers no refusal of this request. It keeps at most 10,000 since its start. ",
           "Another node may have refused it, or the request was answered.",
         );
       }
