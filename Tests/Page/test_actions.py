@@ -2,12 +2,16 @@
 
 import base64
 import json
+import re
 
 import tokens
 from conftest import Lab
 from deployment import run_latchkey
 from desk import SHIFT, Desk
 from viewers import counted_token, licence, message
+
+# A time as the server writes it.
+UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 
 def ledger_rows(lab: Lab, kind: str) -> list[dict[str, object]]:
@@ -50,6 +54,32 @@ def test_explains_a_token_and_an_spc(lab: Lab, desk: Desk, subject: str) -> None
     desk.wait_for_text("Refused: token signature")
     assert desk.count(".verdict.bad") == 1 and "What to do" in desk.text("#view")
     assert "textarea" not in desk.evaluate("location.href") and desk.evaluate("location.hash") == "#why"
+
+
+def test_all_times_are_in_one_zone(lab: Lab, desk: Desk) -> None:
+    """The server's sentences have times in UTC. The page shows them in the browser's zone, as all others."""
+    desk.page.call("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
+    header, claims = tokens.header_and_claims(lab.deployment.token)
+    expired = tokens.sign_es256(header, claims | {"iat": 1000, "exp": 2000}, lab.deployment.signing_key)
+    refused = licence(lab, expired)
+    assert refused.code == "token_expired"
+    desk.log_in(lab.token("admin")).go("why")
+    desk.wait_for_text("All times are in Asia/Tokyo.", "#zone")
+    desk.type_into("textarea[name=token]", expired)
+    desk.click("Explain", "form:has(textarea)")
+    desk.wait_for_text("Refused: token expired")
+    assert "1 Jan 1970, 09:33:20" in desk.text("#view") and not UTC.search(desk.text("#view"))
+    desk.go("find", request=str(refused.header("X-Request-Id")))
+    desk.wait_for_text("What to do", "#view")
+    assert "1 Jan 1970, 09:33:20" in desk.text("#view") and not UTC.search(desk.text("#view"))
+    # UTC is one step away.
+    assert "1970-01-01 00:33:20 UTC" in desk.evaluate("[...document.querySelectorAll('#view time')].map((one) => one.title)")
+    desk.go("revocations")
+    desk.click("Revoke", "#view")
+    desk.wait_for_text("In Asia/Tokyo. Without a time", "dialog")
+    desk.press("Escape")
+    desk.click("Log out")
+    desk.wait("document.querySelector('#zone').hidden")
 
 
 def test_explains_a_request_by_its_id(lab: Lab, desk: Desk) -> None:

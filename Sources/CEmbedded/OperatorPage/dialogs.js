@@ -2,6 +2,7 @@
 
 import { Refused } from "./api.js";
 import { banner, button, el, icon } from "./dom.js";
+import { localised } from "./format.js";
 
 /** Opens a dialog that only shows something. Esc and the button close it. Returns the dialog. */
 export function openDialog(title, { isWide = false } = {}, content) {
@@ -103,8 +104,8 @@ export function problem(error) {
   const again = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null;
   return banner(
     "bad",
-    el("p", {}, error.message),
-    error.hint && el("p", {}, error.hint),
+    el("p", {}, localised(error.message)),
+    error.hint && el("p", {}, localised(error.hint)),
     again && el("p", {}, again),
     error.requestID && el("p", { class: "hint" }, "Request ", el("code", {}, error.requestID)),
   );

@@ -78,6 +78,15 @@ export const date = (value) => stamp(value, (moment) => DATE.format(moment));
 /** A `time` element with date and time of day. */
 export const dateAndTime = (value) => stamp(value, (date) => `${DATE.format(date)}, ${CLOCK.format(date)}`);
 
+/** The server's sentences have their times in UTC. */
+const TIMES_IN_TEXT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** A text of the server as parts of an element, with `time` elements in place of its times. */
+export const localised = (text) =>
+  typeof text === "string" && TIMES_IN_TEXT.test(text)
+    ? text.split(TIMES_IN_TEXT).map((part) => (TIMES_IN_TEXT.test(part) ? dateAndTime(part) : part))
+    : text;
+
 /** A `time` element with the time of day. */
 export const timeOfDay = (value) => stamp(value, (date) => CLOCK.format(date));
 

@@ -2,6 +2,7 @@
 
 import { clearNotices, openDialog, problem } from "./dialogs.js";
 import { button, el, fill, say } from "./dom.js";
+import { TIME_ZONE } from "./format.js";
 import { live } from "./live.js";
 import { showLogIn } from "./login.js";
 import { session } from "./session.js";
@@ -92,6 +93,8 @@ function close() {
 function showHead() {
   const { who } = session;
   part("top").hidden = false;
+  part("zone").hidden = false;
+  part("zone").textContent = `All times are in ${TIME_ZONE}. Point at a time to read it in UTC.`;
   fill(
     part("nav"),
     VIEWS.filter((view) => session.can(view.permission)).map((view) => el("a", { href: `#${view.name}` }, view.label)),
@@ -141,6 +144,7 @@ function leave(reason) {
   clearNotices();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   part("top").hidden = true;
+  part("zone").hidden = true;
   fill(part("who"));
   part("node").textContent = "";
   document.title = "Latchkey";

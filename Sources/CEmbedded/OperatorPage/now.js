@@ -4,7 +4,7 @@ import { getQuietly, post } from "./api.js";
 import { FAULTS, RECENT_SECONDS, REASONS, condition, percent, recent } from "./condition.js";
 import { confirmAction, notify } from "./dialogs.js";
 import { banner, button, el, fill, say } from "./dom.js";
-import { TIME_ZONE, dateAndTime, measured, timeOfDay, words } from "./format.js";
+import { dateAndTime, localised, measured, timeOfDay, words } from "./format.js";
 import { refusalsOf } from "./kinds.js";
 import { STEP_SECONDS, live } from "./live.js";
 import { Cursor, Plot } from "./plots.js";
@@ -81,7 +81,7 @@ function open() {
     el(
       "p",
       { class: "foot" },
-      `Times are in ${TIME_ZONE}. Point at a plot to read a moment in all of them. `,
+      "Point at a plot to read a moment in all of them. ",
       "By keyboard, go to a plot and use the arrow keys. ",
       session.can("look") && "A colour of the refusals, or its name below the plot, opens the refusals that it counts.",
     ),
@@ -193,7 +193,7 @@ function makeState() {
         !isLost && degraded.map(degradedPart),
         series && session.can("look") && el("p", {}, link),
         !isLost && drainedBy,
-        !isLost && !status.ready && !drained && readiness && el("p", {}, readiness),
+        !isLost && !status.ready && !drained && readiness && el("p", {}, localised(readiness)),
         details,
         !isLost && session.can("operate") && drainControl,
       ),
@@ -207,7 +207,7 @@ const degradedPart = ({ part, text, remedy }) =>
   el(
     "div",
     { class: "part" },
-    el("p", {}, el("strong", {}, sentenceCase(words(part))), ": ", text),
+    el("p", {}, el("strong", {}, sentenceCase(words(part))), ": ", localised(text)),
     remedy && el("p", {}, remedy),
   );
 

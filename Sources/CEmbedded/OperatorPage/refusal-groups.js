@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { REASONS } from "./condition.js";
 import { problem } from "./dialogs.js";
 import { button, el, field, fill, say, table } from "./dom.js";
-import { dateAndTime, recently, timeOfDay, whole } from "./format.js";
+import { dateAndTime, localised, recently, timeOfDay, whole } from "./format.js";
 import { refusalsOf, searchFor } from "./kinds.js";
 import { live } from "./live.js";
 import { issuerOf } from "./refusals.js";
@@ -105,7 +105,7 @@ function groupTable(groups) {
     el("strong", {}, whole(times)),
     [
       el("a", { href: searchFor("code", newest.code) }, el("code", {}, newest.code)),
-      el("span", { class: "left" }, newest.explanation || newest.cause),
+      el("span", { class: "left" }, localised(newest.explanation || newest.cause)),
     ],
     issuerOf(newest),
     newest.content

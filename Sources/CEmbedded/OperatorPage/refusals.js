@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
 import { banner, button, el, facts, fill, table } from "./dom.js";
-import { dateAndTime, recently, words } from "./format.js";
+import { dateAndTime, localised, recently, words } from "./format.js";
 import { pseudonym, searchFor } from "./kinds.js";
 
 const PAGE_SIZE = 25;
@@ -59,12 +59,12 @@ export function refusalReport(report) {
       el("h2", {}, "Refused: ", words(report.code)),
       el("span", { class: "hint" }, dateAndTime(report.time), report.source === "ledger" && ", from the ledger"),
     ),
-    banner("bad", el("p", {}, report.explanation || report.cause)),
-    report.remedy && banner("info", el("p", {}, el("strong", {}, "What to do")), el("p", {}, report.remedy)),
-    report.degraded && banner("warn", el("p", {}, `Does not work now: ${report.degraded}`)),
+    banner("bad", el("p", {}, localised(report.explanation || report.cause))),
+    report.remedy && banner("info", el("p", {}, el("strong", {}, "What to do")), el("p", {}, localised(report.remedy))),
+    report.degraded && banner("warn", el("p", {}, "Does not work now: ", localised(report.degraded))),
     facts([
       ["Code", el("code", {}, report.code)],
-      ["Cause", report.cause],
+      ["Cause", localised(report.cause)],
       ...names.map((name) => [LABELS[name] ?? words(name), value(name, report)]),
     ]),
   );
@@ -78,7 +78,7 @@ function value(name, report) {
   if (name === "content") return el("a", { href: searchFor("content", report.content) }, report.content);
   if (name === "kid") return el("a", { class: "mono", href: searchFor("key", report.kid) }, report.kid);
   if (name === "subject") return subjectLink(report.subject);
-  return el("span", { class: name === "trace_id" ? "mono" : "" }, String(report[name]));
+  return el("span", { class: name === "trace_id" ? "mono" : "" }, localised(String(report[name])));
 }
 
 const subjectLink = (digits) =>
@@ -103,7 +103,7 @@ async function showPage(place, filter, before) {
     const rows = refusals.map((one) => [
       recently(one.time),
       el("code", {}, one.code),
-      one.explanation || one.cause,
+      localised(one.explanation || one.cause),
       issuerOf(one),
       one.subject ? subjectLink(one.subject) : "",
       one.content ?? "",

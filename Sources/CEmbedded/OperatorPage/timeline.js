@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
 import { button, el, facts, fill, folded } from "./dom.js";
-import { dateAndTime, day, duration, timeOfDay, words } from "./format.js";
+import { dateAndTime, day, duration, localised, timeOfDay, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { sentence } from "./ledger-words.js";
 import { elsewhere } from "./other-nodes.js";
@@ -153,11 +153,11 @@ function value(name, content) {
   if (IDS.has(name)) return el("span", { class: "mono" }, content);
   if (SECONDS.has(name) && typeof content === "number") return duration(content);
   if (name === "until" || name === "renewAfter") return dateAndTime(content);
-  if (typeof content !== "object") return String(content);
+  if (typeof content !== "object") return localised(String(content));
   const parts = Object.entries(content).filter(
     ([, one]) => one !== null && one !== "" && !(Array.isArray(one) && !one.length),
   );
   return parts.length
-    ? facts(parts.map(([key, one]) => [words(key), Array.isArray(one) ? one.join(", ") : String(one)]))
+    ? facts(parts.map(([key, one]) => [words(key), localised(Array.isArray(one) ? one.join(", ") : String(one))]))
     : null;
 }
