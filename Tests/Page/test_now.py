@@ -353,6 +353,23 @@ def test_the_focus_stays_in_the_banner(lab: Lab, desk: Desk) -> None:
     assert "PostgreSQL: no connection" in desk.text("#view .banner") and "Start it." in desk.text("#view .banner")
 
 
+def test_nodes_have_numbers_of_their_own_times(lab: Lab, desk: Desk) -> None:
+    """A share would be of licences of different times."""
+    desk.log_in(lab.token("metrics")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    now = desk.ask("get", "/v1/status")["answer"]["now"]
+    nodes = [
+        {"node": "node-a", "isThis": True, "seenAt": now, "state": "ready", "licenses": 10},
+        {"node": "node-b", "isThis": False, "seenAt": now - 90, "state": "ready", "licenses": 3000},
+        {"node": "node-c", "isThis": False, "seenAt": now - 900, "state": "ready", "licenses": 7},
+    ]
+    stood_in(desk, {}, nodes=nodes, now=now)
+    desk.wait_for_text("node-c", "#view")
+    rows = [row.split("\t") for row in desk.texts("table[aria-label=Nodes] tbody tr")]
+    assert [row[2] for row in rows] == ["10", "3,000", "–"]
+    assert [row[3] for row in rows] == ["now", "90 s ago", "15 min ago"]
+
+
 def test_the_time_of_the_start_stands_still(lab: Lab, desk: Desk) -> None:
     desk.log_in(lab.token("metrics")).go("now")
     found = desk.evaluate("""import('/page/live.js').then(async ({ live: { constructor: Live } }) => {

@@ -1,6 +1,6 @@
 // The panels of the view Now: what will end, the nodes, the clock, the listeners, and pages that browsers stopped.
 
-import { endTone, percent } from "./condition.js";
+import { endTone } from "./condition.js";
 import { el, facts, table } from "./dom.js";
 import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
 
@@ -35,7 +35,10 @@ const STATES = {
   not_ready: ["bad", "not ready"],
 };
 
-/** All nodes of the database: state, version, and share of the licences of the last five minutes. */
+/**
+ * All nodes of the database: state, version, and number of licences. The five minutes of each node end when it was
+ * seen, so the numbers have no common sum and no shares.
+ */
 export function nodesPanel({ nodes, now, node, degraded }) {
   // Without the database, this node hears nothing of the others.
   const isDeaf = degraded.some(({ part }) => part === "postgresql");
@@ -43,7 +46,6 @@ export function nodesPanel({ nodes, now, node, degraded }) {
     .map((one) => (isDeaf && !one.isThis ? { ...one, state: null, licenses: null } : one))
     .map((one) => ({ ...one, isSilent: !isDeaf && !one.isThis && !(now - one.seenAt <= SILENCE_SECONDS) }))
     .sort((one, other) => one.node.localeCompare(other.node));
-  const total = all.reduce((sum, one) => sum + (one.isSilent ? 0 : (one.licenses ?? 0)), 0);
   const rows = all.map((one) => [
     [
       el("span", { class: "mono" }, one.node),
@@ -51,10 +53,10 @@ export function nodesPanel({ nodes, now, node, degraded }) {
       one.version && el("span", { class: "left" }, `version ${one.version}`),
     ],
     nodeState(one),
-    one.isSilent || !isKnown(one.licenses) ? "–" : total ? percent(one.licenses / total) : whole(one.licenses),
+    one.isSilent || !isKnown(one.licenses) ? "–" : whole(one.licenses),
     one.isThis ? "now" : isKnown(one.seenAt) ? seen(one.seenAt, now) : "–",
   ]);
-  const columns = [["Node"], ["State"], ["Licences", "number"], ["Seen", "number"]];
+  const columns = [["Node"], ["State"], ["Licences in 5 min", "number"], ["Seen", "number"]];
   return panel(
     "Nodes",
     rows.length
@@ -63,7 +65,7 @@ export function nodesPanel({ nodes, now, node, degraded }) {
           el(
             "p",
             { class: "hint" },
-            "Shares of the licences of five minutes: of this node until now, of each other node until it was seen.",
+            "The five minutes of this node end now, and those of each other node when it was seen.",
           ),
         ]
       : el("p", { class: "empty" }, "This is the only node: ", el("span", { class: "mono" }, node ?? "no name"), "."),
