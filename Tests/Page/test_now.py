@@ -311,7 +311,7 @@ SHOWN = """import('/page/live.js').then(({ live }) => {
         if (!String(address).startsWith("/v1/refusals?")) return standInFetch(address, options);
         const time = new Date().toISOString();
         const refusals = [["internal", 1], ["entitlement_unavailable", 3]].flatMap(([code, count]) =>
-            Array.from({ length: count }, () => ({ code, time })));
+            Array.from({ length: count }, () => ({ code, time, cause: `${code} happened` })));
         return Promise.resolve(new Response(JSON.stringify({ refusals, next: null })));
     };
     live.state = "waiting";
@@ -336,6 +336,19 @@ def test_the_sentence_names_the_fault(lab: Lab, desk: Desk) -> None:
     stood_in(desk, {"licenses_v2": 5, "refusals": 20, "refusals_fault": 20})
     desk.wait_for_text("entitlement_unavailable: the entitlement service", "#view .banner.bad strong")
     desk.wait_for_text("What to do: See whether the service of entitlement.callback", "#view .banner.bad")
+    assert "The newest of them: entitlement_unavailable happened." in desk.text("#view .banner.bad")
+
+
+def test_a_service_that_fails_few_requests_is_named(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    # A part of a step: two seconds with one fault, among a hundred licences.
+    stood_in(desk, {"licenses_v2": 50, "refusals": 0.5, "refusals_fault": 0.5})
+    desk.wait_for_text("1 request of the last 5 minutes failed at this server (entitlement_unavailable", "#view .banner.warn")
+    assert "The newest of them: entitlement_unavailable happened." in desk.text("#view .banner.warn")
+    # Without faults, the service is not asked for.
+    stood_in(desk, {"licenses_v2": 50})
+    desk.wait_for_text("every part works", "#view .banner.good")
 
 
 def test_the_focus_stays_in_the_banner(lab: Lab, desk: Desk) -> None:

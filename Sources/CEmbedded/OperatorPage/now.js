@@ -14,6 +14,7 @@ import { clockPanel, endsPanel, listenersPanel, nodesPanel, preflightsPanel } fr
 
 /** So many of the newest refusals tell which code is the most frequent. */
 const NEWEST_REFUSALS = 100;
+const FAULT_SERIES = "refusals_fault";
 /** How long a code that was found is shown without another look. */
 const CODES_AGE_MS = 30_000;
 
@@ -36,11 +37,11 @@ function open() {
       return state.show(banner(tone, el("p", {}, text)));
     }
     const traffic = recent(live.steps, STEP_SECONDS);
-    const found = isLost ? silence() : withCode(condition(status, traffic), codes);
+    const found = isLost ? silence() : withCode(withService(condition(status, traffic), traffic, codes), codes);
     const spoken = found.spoken ?? found.sentence;
     // The buttons stay while nothing changes: one of them may have the focus.
     const { ready, drained, readiness, degraded } = status;
-    const next = JSON.stringify([found.tone, spoken, isLost && live.answeredAt, ready, drained, readiness, degraded]);
+    const next = JSON.stringify([found.tone, spoken, found.cause, isLost && live.answeredAt, ready, drained, readiness, degraded]);
     if (next !== shownState) state.showStatus(status, found, isLost);
     shownState = next;
     headline.show(traffic);
@@ -103,12 +104,26 @@ function open() {
   };
 }
 
+/** A service that does not answer is no fault of one viewer, so it is told even if few requests needed it. */
+const SERVICE = "entitlement_unavailable";
+
+function withService(found, { faults }, codes) {
+  if (found.tone !== "good" || faults < 1 || !codes.of(FAULT_SERIES)?.causes.has(SERVICE)) return found;
+  const count = Math.round(faults);
+  const sentence =
+    `This node serves, but ${count} ${count === 1 ? "request" : "requests"} of the last 5 minutes failed at this ` +
+    "server.";
+  return { tone: "warn", sentence, series: FAULT_SERIES, code: SERVICE };
+}
+
 /** The sentence about a fault names its code, if it is known, and what the code means. */
 function withCode(found, codes) {
-  const code = codes.of(found.series);
+  const known = codes.of(found.series);
+  const code = found.code ?? known?.code;
   if (!code) return found;
   const meaning = FAULTS[code] ? `: ${FAULTS[code][0]}` : "";
-  return { ...found, code, sentence: `${found.sentence.replace(/\.$/, "")} (${code}${meaning}).` };
+  const sentence = `${found.sentence.replace(/\.$/, "")} (${code}${meaning}).`;
+  return { ...found, code, cause: known.causes.get(code), sentence };
 }
 
 /** Whether the operator wants to see them: until the page is left. */
@@ -175,7 +190,7 @@ function makeState() {
   const link = el("a", {}, "Open these refusals");
   const drainControl = button("", () => (live.status?.drained ? endDrain() : drain()));
   const show = (...children) => fill(element, ...children);
-  const showStatus = (status, { tone, sentence, series, code }, isLost) => {
+  const showStatus = (status, { tone, sentence, series, code, cause }, isLost) => {
     const { drained, readiness, degraded, version, startedAt } = status;
     const drainedBy = drained && el("p", {}, `Drained by ${drained.by} since `, dateAndTime(drained.since), ".");
     const details = el("p", { class: "hint" }, `Version ${version}, started `, dateAndTime(startedAt), ".");
@@ -189,6 +204,7 @@ function makeState() {
         el("p", {}, el("strong", {}, sentence)),
         isLost &&
           el("p", {}, "The daemon, its machine or the way to it is down. What is shown below is from that time."),
+        !isLost && cause && el("p", {}, "The newest of them: ", localised(cause), "."),
         !isLost && code && el("p", {}, "What to do: ", FAULTS[code]?.[1] ?? "open these refusals, each of which says it."),
         !isLost && degraded.map(degradedPart),
         series && session.can("look") && el("p", {}, link),
@@ -212,34 +228,38 @@ const degradedPart = ({ part, text, remedy }) =>
   );
 
 /**
- * Finds the code that most of the newest refusals of a series have: the history has no codes. `tell` is called when it
- * is known, and `of(series)` gives it.
+ * Finds the code that most of the newest refusals of a series have, and the newest cause of each code: the history has
+ * neither. `tell` is called when they are known, and `of(series)` gives them.
  */
 function makeCodes(tell) {
-  let known = { series: null, code: null, askedAt: 0 };
+  let known = { series: null, code: null, causes: new Map(), askedAt: 0 };
   const ask = async (series) => {
-    known = { series, code: known.series === series ? known.code : null, askedAt: Date.now() };
+    const old = known.series === series ? known : { code: null, causes: new Map() };
+    known = { ...old, series, askedAt: Date.now() };
     try {
       const { refusals } = await getQuietly("/v1/refusals", { series, limit: NEWEST_REFUSALS });
       if (known.series !== series) return;
-      const counts = new Map();
+      const [counts, causes] = [new Map(), new Map()];
       const begin = Date.now() - 1000 * RECENT_SECONDS;
-      for (const { code, time } of refusals)
-        if (Date.parse(time) >= begin) counts.set(code, (counts.get(code) ?? 0) + 1);
+      for (const { code, cause, time } of refusals) {
+        if (Date.parse(time) < begin) continue;
+        counts.set(code, (counts.get(code) ?? 0) + 1);
+        if (!causes.has(code)) causes.set(code, cause);
+      }
       const code = [...counts].sort(([, one], [, other]) => other - one)[0]?.[0] ?? null;
-      if (code === known.code) return;
-      known.code = code;
-      tell();
+      const isSame = code === known.code && [...causes].join() === [...known.causes].join();
+      Object.assign(known, { code, causes });
+      if (!isSame) tell();
     } catch {
       // The sentence is true without a code.
     }
   };
   return {
     of(series) {
-      if (series !== "refusals_fault" || !session.can("look")) return null;
+      if (series !== FAULT_SERIES || !session.can("look")) return null;
       const isOld = known.series !== series || Date.now() - known.askedAt > CODES_AGE_MS;
       if (isOld && session.isInUse) ask(series);
-      return known.series === series ? known.code : null;
+      return known.series === series ? known : null;
     },
   };
 }
