@@ -1,7 +1,7 @@
 // Dialogs and notices. A dialog of an action says what the action does and what it does not do.
 
 import { Refused } from "./api.js";
-import { banner, button, el, icon } from "./dom.js";
+import { banner, button, canTell, el, icon } from "./dom.js";
 import { localised } from "./format.js";
 
 /** Opens a dialog that only shows something. Esc and the button close it. Returns the dialog. */
@@ -118,12 +118,12 @@ export function notify(tone, ...content) {
   show(banner(tone, el("p", {}, ...content)));
 }
 
-/** Shows the error of an action whose dialog is closed. After a log-out the log-in view says why. */
-function notifyOfProblem(error) {
-  if (error.status !== 401) show(problem(error));
-}
+/** Shows the error of an action whose dialog is closed. */
+const notifyOfProblem = (error) => show(problem(error));
 
+/** After the end of the session the log-in view says why. */
 function show(note) {
+  if (!canTell()) return;
   note.append(button("Dismiss", () => note.remove(), { label: "Dismiss the message" }));
   place().append(note);
 }

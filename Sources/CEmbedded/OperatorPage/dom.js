@@ -119,8 +119,20 @@ export function table(label, columns, rows) {
 }
 
 const spoken = () => document.getElementById("spoken");
+let mayTell = false;
+
+/**
+ * Whether an operator is there to be told something. Answers may come after the end of a session: then nothing of them
+ * is said or shown.
+ */
+export function setMayTell(may) {
+  mayTell = may;
+  spoken().textContent = "";
+}
+
+export const canTell = () => mayTell;
 
 /** Lets a screen reader say a sentence. */
 export function say(text) {
-  spoken().textContent = text;
+  if (mayTell) spoken().textContent = text;
 }

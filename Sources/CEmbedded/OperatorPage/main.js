@@ -1,7 +1,7 @@
 // Starts the page: who is there, which view is shown, and what every view has around it.
 
 import { clearNotices, openDialog, problem } from "./dialogs.js";
-import { button, el, fill, say } from "./dom.js";
+import { button, el, fill, say, setMayTell } from "./dom.js";
 import { TIME_ZONE } from "./format.js";
 import { live } from "./live.js";
 import { showLogIn } from "./login.js";
@@ -139,6 +139,7 @@ const REASONS = {
 
 /** Nothing of the session stays on the screen. */
 function leave(reason) {
+  setMayTell(false);
   live.stop();
   close();
   clearNotices();
@@ -154,6 +155,7 @@ function leave(reason) {
 /** Shows the page for the operator who is there now. */
 function enter() {
   close();
+  setMayTell(true);
   showHead();
   live.start();
   show();
