@@ -242,3 +242,56 @@ def test_every_action_works_by_keyboard_alone(lab: Lab, desk: Desk, subject: str
     desk.press("Escape")
     desk.wait("!document.querySelector('dialog')")
     assert desk.evaluate("document.activeElement.innerText") == "Revoke", "the focus comes back"
+
+
+# Each page of these lists has a next one, which is the same.
+ENDLESS = """void ((own) => { globalThis.fetch = async (address, options) => {
+    const answer = await own(String(address).replace(/&(after|before)=1\\b/, ""), options);
+    const path = String(address).split("?")[0];
+    // What counts refusals would count without an end.
+    const isCount = String(address).startsWith("/v1/refusals?limit=200");
+    const isList = ["/v1/ledger", "/v1/refusals", "/v1/contents", "/v1/devices"].includes(path) && !isCount;
+    if (!isList || !answer.ok) return answer;
+    globalThis.pages = (globalThis.pages ?? 0) + 1;
+    return new Response(JSON.stringify({ ...(await answer.json()), next: 1 }));
+} })(globalThis.fetch)"""
+FOCUSED = "document.activeElement.innerText"
+
+
+def test_the_focus_stays_where_a_page_of_a_list_is_replaced(lab: Lab, desk: Desk, subject: str) -> None:
+    assert licence(lab, counted_token(lab, subject)).status == 200
+    desk.log_in(lab.token("admin"))
+    desk.evaluate(ENDLESS)
+    for view, parameters, button in [
+        ("contents", {}, "More"),
+        ("find", {"content": lab.deployment.content}, "Earlier"),
+        ("find", {"code": "device_limit"}, "Older"),
+        ("find", {"subject": subject}, "More"),
+    ]:
+        desk.go("now").go(view, **parameters)
+        desk.tab_to(button)
+        before = desk.evaluate("globalThis.pages")
+        desk.press("Enter")
+        desk.wait(f"globalThis.pages > {before} && document.activeElement.tagName === 'BUTTON'")
+        assert desk.evaluate(FOCUSED) == button, (view, parameters)
+
+
+def test_the_focus_stays_on_what_was_used(lab: Lab, desk: Desk, subject: str) -> None:
+    desk.log_in(lab.token("admin")).go("find", refused="refusals", within="3600")
+    desk.evaluate("void document.querySelector('select[name=series]').focus()")
+    desk.press("ArrowDown")
+    desk.wait("location.hash === '#find?refused=refusals_token&within=3600'")
+    assert desk.evaluate("document.activeElement.name + document.activeElement.value") == "seriesrefusals_token"
+    # A question leaves the focus on its button.
+    desk.go("why")
+    desk.type_into("textarea[name=token]", "none")
+    desk.tab_to("Explain")
+    desk.press("Enter")
+    desk.wait("document.querySelector('#view .banner') && !document.querySelector('#view button:disabled')")
+    assert desk.evaluate(FOCUSED) == "Explain"
+    # A dismissed message leaves it on the view.
+    desk.evaluate("import('/page/dialogs.js').then(({ notify }) => notify('good', 'It is done.'))")
+    desk.evaluate("void document.querySelector('#notices button').focus()")
+    desk.press("Enter")
+    desk.wait("!document.querySelector('#notices .banner')")
+    assert desk.evaluate(FOCUSED) == "Why"

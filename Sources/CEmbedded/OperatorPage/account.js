@@ -3,7 +3,7 @@
 import { endPlayback, forgetRental, removeDevice } from "./actions.js";
 import { get } from "./api.js";
 import { notify, problem } from "./dialogs.js";
-import { button, el, fill, table } from "./dom.js";
+import { button, el, refill, table } from "./dom.js";
 import { dateAndTime } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { session } from "./session.js";
@@ -90,13 +90,13 @@ async function show(list, query, place, heading, after) {
       ...list.cells(one),
       ...(mayChange ? [changeButton(list, query, one, reload)] : []),
     ]);
-    fill(
+    refill(
       place,
       rows.length ? table(list.title, columns, rows) : el("p", { class: "empty" }, list.none),
       page.next && button("More", () => show(list, query, place, heading, page.next)),
     );
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   }
 }
 

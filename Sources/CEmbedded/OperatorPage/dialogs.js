@@ -124,7 +124,12 @@ const notifyOfProblem = (error) => show(problem(error));
 /** After the end of the session the log-in view says why. */
 function show(note) {
   if (!canTell()) return;
-  note.append(button("Dismiss", () => note.remove(), { label: "Dismiss the message" }));
+  const dismiss = () => {
+    note.remove();
+    // The next message, or the view that the message was about.
+    (place().querySelector("button") ?? document.querySelector("#view h1"))?.focus();
+  };
+  note.append(button("Dismiss", dismiss, { label: "Dismiss the message" }));
   place().append(note);
 }
 

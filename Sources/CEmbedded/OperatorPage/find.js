@@ -4,7 +4,7 @@ import { accountPanels } from "./account.js";
 import { get } from "./api.js";
 import { revokeButton } from "./actions.js";
 import { problem } from "./dialogs.js";
-import { el, field, fill, say } from "./dom.js";
+import { el, field, fill, refill, say } from "./dom.js";
 import { groupedTimeline } from "./grouped-timeline.js";
 import { KINDS, faultOf, guesses, isHalfPseudonym, labelOf, searchFor, tokenIn } from "./kinds.js";
 import { firstKnown } from "./recognition.js";
@@ -28,7 +28,10 @@ function open(parameters) {
   const update = (changed) => {
     form.show(changed);
     const search = searchIn(changed);
-    fill(results, search?.kind === ANY ? recognising(search.text) : search ? found(search) : refused(changed));
+    const content = search?.kind === ANY ? recognising(search.text) : search ? found(search) : refused(changed);
+    // Another choice in a list leaves the focus on the list. After a link it goes to the heading.
+    if (document.activeElement.matches("select")) refill(results, content);
+    else fill(results, content);
   };
   update(parameters);
   return { element: el("div", { class: "view" }, el("h1", {}, "Find"), form.element, results), update };

@@ -1,6 +1,6 @@
 // What happened to a subject: by device, then by content, then by playback, so that 200 licences stay readable.
 
-import { el, fill, folded } from "./dom.js";
+import { el, folded, refill } from "./dom.js";
 import { dateAndTime, moment, timeOfDay, whole } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { line, panel } from "./timeline.js";
@@ -17,7 +17,7 @@ export function groupedTimeline(query, listeners) {
     entries.push(...page);
     const open = new Set([...place.querySelectorAll("details[open][data-name]")].map((one) => one.dataset.name));
     const { devices, others } = grouped(entries);
-    fill(
+    refill(
       place,
       hasMore &&
         el("p", { class: "hint" }, `Counted in the newest ${counted(entries.length, "row", "rows")}. There are older ones.`),

@@ -125,6 +125,7 @@ async function logOut(event) {
     await session.logOut();
   } catch (error) {
     event.target.disabled = false;
+    event.target.focus();
     fill(part("notices"), problem(error));
   }
 }

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { REASONS } from "./condition.js";
 import { problem } from "./dialogs.js";
-import { button, el, field, fill, say, table } from "./dom.js";
+import { button, el, field, refill, say, table } from "./dom.js";
 import { dateAndTime, localised, recently, timeOfDay, whole } from "./format.js";
 import { refusalsOf, searchFor } from "./kinds.js";
 import { live } from "./live.js";
@@ -62,7 +62,7 @@ async function count(place, { series, code, seconds }) {
     } while (before && place.isConnected);
     const least = !hasOlder && total >= FORGETS_AFTER ? "At least " : "";
     const text = `${least}${whole(total)} ${total === 1 ? "refusal" : "refusals"} in ${TIMES[seconds]}`;
-    fill(
+    refill(
       place,
       el("p", {}, text, ", counted at ", timeOfDay(Date.now() / 1000), "."),
       total > 0 && groupTable([...groups.values()].sort((one, other) => other.count - one.count)),
@@ -75,7 +75,7 @@ async function count(place, { series, code, seconds }) {
     );
     say(`${text}.`);
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   } finally {
     place.removeAttribute("aria-busy");
   }

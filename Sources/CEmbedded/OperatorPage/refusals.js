@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { banner, button, el, facts, fill, table } from "./dom.js";
+import { banner, button, el, facts, refill, table } from "./dom.js";
 import { dateAndTime, localised, recently, words } from "./format.js";
 import { pseudonym, searchFor } from "./kinds.js";
 
@@ -109,7 +109,7 @@ async function showPage(place, filter, before) {
       one.content ?? "",
       el("a", { class: "mono", href: searchFor("request", one.request_id) }, one.request_id),
     ]);
-    fill(
+    refill(
       place,
       rows.length
         ? table("Latest refusals", columns, rows)
@@ -122,7 +122,7 @@ async function showPage(place, filter, before) {
       ),
     );
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   } finally {
     place.removeAttribute("aria-busy");
   }

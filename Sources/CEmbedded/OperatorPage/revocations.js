@@ -3,7 +3,7 @@
 import { REVOCABLE, lift, revoke } from "./actions.js";
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { button, el, fill, table } from "./dom.js";
+import { button, el, refill, table } from "./dom.js";
 import { dateAndTime, whole } from "./format.js";
 import { session } from "./session.js";
 
@@ -53,7 +53,7 @@ async function show(place, heading) {
       one.reason,
       ...(mayLift ? [liftButton(one, place, heading)] : []),
     ]);
-    fill(
+    refill(
       place,
       rows.length ? table("Revocations", columns, rows) : el("p", { class: "empty" }, "Nothing is revoked."),
       !isComplete &&
@@ -64,7 +64,7 @@ async function show(place, heading) {
         ),
     );
   } catch (error) {
-    fill(
+    refill(
       place,
       error.status === 404
         ? el("p", { class: "empty" }, "This listener has no credential, so it serves no revocations.")

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { button, el, facts, fill, folded } from "./dom.js";
+import { button, el, facts, folded, refill } from "./dom.js";
 import { dateAndTime, day, duration, localised, timeOfDay, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { sentence } from "./ledger-words.js";
@@ -85,7 +85,7 @@ export function panel(list, query, size, add, listeners) {
 
 async function load(more, state, after) {
   const { query, size, add, onEntry, onPage } = state;
-  fill(more, el("p", { class: "empty", role: "status" }, "Reading the ledger…"));
+  refill(more, el("p", { class: "empty", role: "status" }, "Reading the ledger…"));
   try {
     const { entries, next, isComplete, order } = await get("/v1/ledger", { ...query, after, limit: size });
     add(entries, Boolean(next));
@@ -94,7 +94,7 @@ async function load(more, state, after) {
     state.count += entries.length;
     const isCutShort = isComplete === false && entries.length < size;
     const isOldestFirst = order && order !== "newestFirst" && order !== "newest";
-    fill(
+    refill(
       more,
       state.count === 0 &&
         el("p", { class: "empty" }, next ? "Nothing found so far." : "The ledger of this node has nothing about this."),
@@ -110,7 +110,7 @@ async function load(more, state, after) {
         ),
     );
   } catch (error) {
-    fill(
+    refill(
       more,
       problem(error),
       button("Try again", () => load(more, state, after)),
