@@ -279,6 +279,7 @@ def test_the_ledger_of_one_node_is_called_so(lab: Lab, desk: Desk, subject: str)
     desk.wait_for_text("Not asked: node-b, node-c.", "#view")
     command = desk.evaluate("[...document.querySelectorAll('#view code')].at(-1).innerText")
     assert command == f"latchkey ledger query --config latchkey.json5 --shared --subject {subject}"
+    desk.go("find").wait_for_text("4,000 others. Not asked: node-b, node-c.", "#view")
     # A revocation of another node has its operator in that node's ledger.
     desk.evaluate("""void ((own) => { globalThis.fetch = (address, options) =>
         !String(address).startsWith("/v1/revocations") ? own(address, options) : Promise.resolve(new Response(

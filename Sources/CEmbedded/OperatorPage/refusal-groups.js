@@ -7,6 +7,7 @@ import { button, el, field, refill, say, table } from "./dom.js";
 import { dateAndTime, localised, recently, timeOfDay, whole } from "./format.js";
 import { refusalsOf, searchFor } from "./kinds.js";
 import { live } from "./live.js";
+import { otherNodes } from "./other-nodes.js";
 import { issuerOf } from "./refusals.js";
 
 /** The most that one request gives. */
@@ -83,11 +84,12 @@ async function count(place, { series, code, seconds }) {
 
 /** What the node may not know of the time that was asked for. */
 function memory(begin) {
-  const startedAt = live.status?.startedAt;
+  const [startedAt, others] = [live.status?.startedAt, otherNodes()];
   return [
     "This node remembers refusals since its start",
     startedAt && 1000 * startedAt > begin && [" (", dateAndTime(startedAt), ")"],
-    ": at most 6,000 of tokens that it has verified, and 4,000 others. Other nodes have their own.",
+    ": at most 6,000 of tokens that it has verified, and 4,000 others.",
+    others.length > 0 && ` Not asked: ${others.join(", ")}.`,
   ];
 }
 
