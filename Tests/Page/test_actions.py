@@ -274,6 +274,30 @@ def test_the_focus_stays_where_a_page_of_a_list_is_replaced(lab: Lab, desk: Desk
         desk.press("Enter")
         desk.wait(f"globalThis.pages > {before} && document.activeElement.tagName === 'BUTTON'")
         assert desk.evaluate(FOCUSED) == button, (view, parameters)
+    # The second page of the devices is not all of them.
+    desk.click("Back", "#view")
+    desk.wait("![...document.querySelectorAll('#view button')].some((one) => one.innerText === 'Back')")
+
+
+def test_a_closed_dialog_gives_the_focus_back(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("admin")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    for label in ("Licences as a table", "Drain this node"):
+        desk.tab_to(label)
+        desk.press("Enter")
+        desk.wait("document.querySelector('dialog[open]')")
+        desk.press("Escape")
+        desk.wait("!document.querySelector('dialog')")
+        assert label in desk.evaluate("[document.activeElement.innerText, document.activeElement.ariaLabel]")
+        desk.evaluate("void document.querySelector('#view h1').focus()")
+    # A control that has gone meanwhile cannot get it.
+    desk.tab_to("Licences as a table")
+    desk.press("Enter")
+    desk.wait("document.querySelector('dialog[open]')")
+    desk.evaluate("void document.querySelector('#plot-licenses').remove()")
+    desk.press("Escape")
+    desk.wait("!document.querySelector('dialog')")
+    assert desk.evaluate(FOCUSED) == "Now"
 
 
 def test_the_focus_stays_on_what_was_used(lab: Lab, desk: Desk, subject: str) -> None:

@@ -4,13 +4,19 @@ import { Refused } from "./api.js";
 import { banner, button, canTell, el, icon } from "./dom.js";
 import { localised } from "./format.js";
 
+/** The browser gives the focus back to what had it before the dialog. If that is gone, the heading gets it. */
+function remove(dialog) {
+  dialog.remove();
+  if (document.activeElement === document.body) document.querySelector("#view h1")?.focus({ preventScroll: true });
+}
+
 /** Opens a dialog that only shows something. Esc and the button close it. Returns the dialog. */
 export function openDialog(title, { isWide = false } = {}, content) {
   const heading = el("h2", { id: `dialog-${Date.now()}` }, title);
   const close = button("Close", () => dialog.close(), { kind: "" });
   const dialog = el(
     "dialog",
-    { class: isWide ? "wide" : "", "aria-labelledby": heading.id, onclose: () => dialog.remove() },
+    { class: isWide ? "wide" : "", "aria-labelledby": heading.id, onclose: () => remove(dialog) },
     el("div", { class: "stack" }, heading, content(), el("div", { class: "row end" }, close)),
   );
   document.body.append(dialog);
@@ -45,7 +51,7 @@ export function confirmAction({ title, subject, does, doesNot, fields = [], labe
     // The `close` event of a dialog comes later. Until then a closed dialog must not stay beside a new one.
     const finish = (result) => {
       dialog.close();
-      dialog.remove();
+      remove(dialog);
       resolve(result);
     };
     const cancel = button("Cancel", () => finish(null), { kind: "" });
