@@ -79,7 +79,8 @@ function title(name) {
 
 function check({ name, verdict: result, code, cause, found, expected }) {
   const [tone, drawing, text] = VERDICTS[result] ?? VERDICTS.not_reached;
-  const because = (label, value) => value && el("p", { class: "because" }, label && el("b", {}, label, " "), localised(value));
+  const because = (label, value) =>
+    value && el("p", { class: "because" }, label && el("b", {}, label, " "), localised(value));
   return [
     words(name),
     el("span", { class: `verdict ${tone}` }, icon(drawing), text),

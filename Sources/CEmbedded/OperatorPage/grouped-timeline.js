@@ -20,7 +20,11 @@ export function groupedTimeline(query, listeners) {
     refill(
       place,
       hasMore &&
-        el("p", { class: "hint" }, `Counted in the newest ${counted(entries.length, "row", "rows")}. There are older ones.`),
+        el(
+          "p",
+          { class: "hint" },
+          `Counted in the newest ${counted(entries.length, "row", "rows")}. There are older ones.`,
+        ),
       others.length > 0 && list(others),
       [...devices].map(([device, contents]) => deviceGroup(device, contents)),
     );

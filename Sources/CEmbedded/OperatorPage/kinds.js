@@ -18,7 +18,7 @@ export const labelOf = (kind) => KINDS.find(({ name }) => name === kind).label;
 const TOKEN = /^(?:bearer\s+)?(eyJ[\w-]*(?:\.[\w-]*){2,4})$/i;
 /** A token in a header field, a command or JSON. */
 const CARRIED_TOKEN = /(?:^|[\s"'=:,])(eyJ[\w-]+(?:\.[\w-]*){2,4})(?![\w.-])/;
-/** A line of a log or the body of an error has the id with its name. In JSON within JSON the quotes have a backslash. */
+/** A line of a log or the body of an error has the id with its name. JSON within JSON has a backslash before quotes. */
 const NAMED_REQUEST = /\b(?:request_id|x-request-id)\\?["']?\s*[:=]\s*\\?["']?([\w.:-]{1,200})/i;
 /** The id of a trace finds its newest refusal. */
 const NAMED_TRACE =

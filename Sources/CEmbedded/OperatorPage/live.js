@@ -30,8 +30,8 @@ function joined(points) {
 }
 
 /**
- * Puts the steps of an answer of /v1/history into `points`, whose steps end at `knownEnd`. Returns the points and the end
- * of the last step. The time of a step is its end, as that of a sample.
+ * Puts the steps of an answer of /v1/history into `points`, whose steps end at `knownEnd`. Returns the points and the
+ * end of the last step. The time of a step is its end, as that of a sample.
  *
  * The daemon computes its times for each answer, so they differ by microseconds. Steps are the same if they are
  * less than half a step apart.

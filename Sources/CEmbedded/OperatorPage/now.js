@@ -41,7 +41,8 @@ function open() {
     const spoken = found.spoken ?? found.sentence;
     // The buttons stay while nothing changes: one of them may have the focus.
     const { ready, drained, readiness, degraded } = status;
-    const next = JSON.stringify([found.tone, spoken, found.cause, isLost && live.answeredAt, ready, drained, readiness, degraded]);
+    const silentSince = isLost && live.answeredAt;
+    const next = JSON.stringify([found.tone, spoken, found.cause, silentSince, ready, drained, readiness, degraded]);
     if (next !== shownState) state.showStatus(status, found, isLost);
     shownState = next;
     headline.show(traffic);
@@ -205,7 +206,9 @@ function makeState() {
         isLost &&
           el("p", {}, "The daemon, its machine or the way to it is down. What is shown below is from that time."),
         !isLost && cause && el("p", {}, "The newest of them: ", localised(cause), "."),
-        !isLost && code && el("p", {}, "What to do: ", FAULTS[code]?.[1] ?? "open these refusals, each of which says it."),
+        !isLost &&
+          code &&
+          el("p", {}, "What to do: ", FAULTS[code]?.[1] ?? "open these refusals, each of which says it."),
         !isLost && degraded.map(degradedPart),
         series && session.can("look") && el("p", {}, link),
         !isLost && drainedBy,

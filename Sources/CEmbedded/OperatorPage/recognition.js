@@ -18,7 +18,7 @@ const ASKED = {
     ),
 };
 
-/** A page of the ledger reads a limited number of rows. Without an entry and with a next page, it may still be there. */
+/** A page of the ledger reads a limited number of rows. Without an entry, a next page may still have one. */
 async function inLedger(kind, text) {
   const { entries, next } = await get("/v1/ledger", { [kind]: text, limit: 1 });
   return entries.length ? true : next ? MAYBE : false;
@@ -38,8 +38,8 @@ async function certainty({ kind, text }) {
 }
 
 /**
- * The first of the guesses that the server knows best; null if it knows none of them. If there is only one, that is what
- * the text is. Fails if the server could not say it.
+ * The first of the guesses that the server knows best; null if it knows none of them. If there is only one, that is
+ * what the text is. Fails if the server could not say it.
  */
 export async function firstKnown(guesses) {
   if (guesses.length < 2) return guesses[0];

@@ -84,7 +84,7 @@ function value(name, report) {
 const subjectLink = (digits) =>
   el("a", { class: "mono", href: searchFor("subject", pseudonym(digits)), title: digits }, digits.slice(0, 12), "…");
 
-/** The issuer of a refusal's token. A refusal without one has either a token of an unknown key or none that was read. */
+/** The issuer of a refusal's token. Without one, the token has an unknown key, or no token was read. */
 export const issuerOf = ({ issuer, token_key: key }) =>
   issuer ?? el("span", { class: "hint" }, key ? "not known here" : "token not read");
 

@@ -74,8 +74,8 @@ export function timeline(query, listeners) {
 }
 
 /**
- * A panel that fills a list with rows of the ledger: `add` shows those of each page, and is told whether there are more.
- * The ledger is that of this node.
+ * A panel that fills a list with rows of the ledger: `add` shows those of each page, and is told whether there are
+ * more. The ledger is that of this node.
  */
 export function panel(list, query, size, add, listeners) {
   const more = el("div", { class: "row" });
