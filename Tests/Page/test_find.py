@@ -172,20 +172,28 @@ def test_says_what_the_counted_refusals_are_of(lab: Lab, desk: Desk, subject: st
     assert licence(lab, token).status == 200
     assert licence(lab, token).code == "device_limit"
     assert licence(lab, "none").code == "token_malformed"
-    desk.log_in(lab.token("support")).go("find", refused="refusals", within="0")
+    desk.log_in(lab.token("admin")).go("find", refused="refusals", within="0")
     by_code = {row[1]: row for row in groups(desk)}
     issuer = tokens.header_and_claims(token)[1]["iss"]
     assert by_code["device_limit"][2] == issuer and by_code["token_malformed"][2] == "token not read"
     # The hour begins before the daemon of this test.
-    assert re.search(r"The oldest of them is from .+\. This node remembers refusals since its start \(.+\)", desk.text())
+    oldest = r"The oldest of them is from .+\. This node remembers refusals since its start \(.+\)"
+    assert re.search(oldest, desk.text())
     assert "the last 10,000" not in desk.text()
     row = desk.evaluate("""[...document.querySelectorAll('table[aria-label="Latest refusals"] tbody tr')]
         .map((row) => row.innerText).find((text) => text.includes("device_limit"))""")
     assert issuer in row
     # The subject of a refusal leads to what the ledger has of it.
     desk.evaluate("void document.querySelector('table[aria-label=\"Latest refusals\"] a[href*=subject]').click()")
-    desk.wait_for_text("are found by the whole pseudonym only", "#view")
+    desk.wait_for_text("are found by the name or the whole pseudonym only", "#view")
     desk.wait("document.querySelector('.group')")
+    assert desk.count("#view .banner") == 0
+    # A revocation is found by half of a pseudonym too, and cannot be made by it.
+    assert "answer" in desk.ask("post", "/v1/revocations", {"kind": "sub", "value": subject, "reason": "moved"})
+    address = desk.evaluate("location.hash")
+    desk.go("now").go(address[1:])
+    desk.wait_for_text("Reason: moved", "#view .banner.bad")
+    assert "Revoke" not in desk.texts("#view button")
 
 
 def test_a_full_memory_counts_at_least(lab: Lab, desk: Desk) -> None:

@@ -344,7 +344,8 @@ def test_a_service_that_fails_few_requests_is_named(lab: Lab, desk: Desk) -> Non
     desk.wait_for_text("started", "#view .banner")
     # A part of a step: two seconds with one fault, among a hundred licences.
     stood_in(desk, {"licenses_v2": 50, "refusals": 0.5, "refusals_fault": 0.5})
-    desk.wait_for_text("1 request of the last 5 minutes failed at this server (entitlement_unavailable", "#view .banner.warn")
+    sentence = "1 request of the last 5 minutes failed at this server (entitlement_unavailable"
+    desk.wait_for_text(sentence, "#view .banner.warn")
     assert "The newest of them: entitlement_unavailable happened." in desk.text("#view .banner.warn")
     # Without faults, the service is not asked for.
     stood_in(desk, {"licenses_v2": 50})

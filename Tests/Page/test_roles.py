@@ -89,7 +89,7 @@ def test_log_out_ends_the_session(lab: Lab, desk: Desk) -> None:
 
 
 def test_nothing_is_said_after_the_end_of_a_session(lab: Lab, desk: Desk) -> None:
-    """Answers that come late belong to the session, and a screen reader would say them to the person who sits there then."""
+    """Answers that come late belong to the session, and a screen reader would say them to someone else."""
     desk.log_in(lab.token("support")).go("find")
     desk.wait("document.querySelector('#spoken').innerText.includes('refusals in')")
     desk.evaluate("""void ((own) => {

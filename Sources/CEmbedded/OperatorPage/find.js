@@ -147,13 +147,14 @@ function found(search) {
   const fault = faultOf(text);
   if (fault) return el("p", { class: "panel empty" }, fault);
   const query = kind === "subject" ? { subject: text, issuer } : { [kind]: text };
-  // Half of a pseudonym is enough for the ledger. What is stored has the whole one.
+  // Half of a pseudonym finds rows of the ledger and a revocation. An account and a new revocation need the whole one.
   const isWhole = !isHalfPseudonym(text);
-  const revocable = isWhole && REVOCATIONS[kind];
+  const revocable = REVOCATIONS[kind];
   const mark = revocable && revocationMark(revocable, text, kind === "subject" ? issuer : null, query);
   const actions =
     session.can("revoke") &&
     revocable &&
+    isWhole &&
     revokeButton(revocable, text, kind === "subject" ? issuer : null, () => mark.load());
   const keys = (kind === "key" || kind === "content") && keyMarks(query);
   const listeners = {
@@ -174,7 +175,11 @@ function found(search) {
     kind === "subject" &&
       (isWhole
         ? accountPanels(query)
-        : el("p", { class: "hint" }, "Devices, playbacks and revocations are found by the whole pseudonym only.")),
+        : el(
+            "p",
+            { class: "hint" },
+            "Devices, playbacks and rentals are found by the name or the whole pseudonym only.",
+          )),
     kind === "code"
       ? [refusalGroups({ code: text }), latestRefusals({ code: text })]
       : kind === "subject"

@@ -59,7 +59,7 @@ export function guesses(pasted) {
 /** The pseudonym of a subject or a device, as the server takes it. The ledger shows the first 32 digits of it. */
 export const pseudonym = (digits) => `pseudonym:${digits}`;
 
-/** Whether the text is the first half of a pseudonym: the ledger finds it, and what is stored is not found by it. */
+/** Whether the text is the first half of a pseudonym, which is all that the ledger has. */
 export const isHalfPseudonym = (text) => /^pseudonym:[0-9a-f]{32}$/i.test(text);
 
 /** A text without what stands around it in a line: quotes, brackets, a comma. Markup is left as it is. */

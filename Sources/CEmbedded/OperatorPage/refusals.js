@@ -77,12 +77,16 @@ function value(name, report) {
   if (name === "event") return words(report.event);
   if (name === "content") return el("a", { href: searchFor("content", report.content) }, report.content);
   if (name === "kid") return el("a", { class: "mono", href: searchFor("key", report.kid) }, report.kid);
-  if (name === "subject") return subjectLink(report.subject);
+  if (name === "subject") return subjectLink(report);
   return el("span", { class: name === "trace_id" ? "mono" : "" }, localised(String(report[name])));
 }
 
-const subjectLink = (digits) =>
-  el("a", { class: "mono", href: searchFor("subject", pseudonym(digits)), title: digits }, digits.slice(0, 12), "…");
+const subjectLink = ({ subject, issuer }) =>
+  el(
+    "a",
+    { class: "mono", href: searchFor("subject", pseudonym(subject), issuer), title: subject },
+    `${subject.slice(0, 12)}…`,
+  );
 
 /** The issuer of a refusal's token. Without one, the token has an unknown key, or no token was read. */
 export const issuerOf = ({ issuer, token_key: key }) =>
@@ -105,7 +109,7 @@ async function showPage(place, filter, before) {
       el("code", {}, one.code),
       localised(one.explanation || one.cause),
       issuerOf(one),
-      one.subject ? subjectLink(one.subject) : "",
+      one.subject ? subjectLink(one) : "",
       one.content ?? "",
       el("a", { class: "mono", href: searchFor("request", one.request_id) }, one.request_id),
     ]);
