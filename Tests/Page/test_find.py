@@ -315,6 +315,12 @@ def test_a_revocation_is_shown_at_once(lab: Lab, desk: Desk, subject: str) -> No
     assert desk.evaluate("document.activeElement.innerText") == "Revoke"
 
 
+def test_a_revocation_that_cannot_be_looked_up_is_not_denied(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("security")).go("find", device="not-a-device")
+    desk.wait_for_text("Whether it is revoked is not known.", "#view")
+    assert "40 hexadecimal digits" in desk.text("#view")
+
+
 def test_counts_of_a_part_are_called_so(lab: Lab, desk: Desk, subject: str) -> None:
     assert licence(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token("support"))

@@ -42,8 +42,11 @@ export function revocationMark(kind, value, issuer, query) {
       const { revocations } = await get("/v1/revocations", { kind, value, issuer });
       revocation = revocations[0] ?? null;
     } catch (error) {
-      // Without a credential there are no revocations; a pseudonym or an unknown spelling names none.
-      if (error.status !== 404 && error.status !== 400) return fill(element, problem(error));
+      // A subject without its issuer, or an unknown spelling of a device.
+      if (error.status === 400)
+        return fill(element, el("p", { class: "hint" }, "Whether it is revoked is not known. ", error.message));
+      // Without a credential there are no revocations.
+      if (error.status !== 404) return fill(element, problem(error));
       revocation = null;
     }
     show();
