@@ -62,6 +62,9 @@ static const unsigned char main_js[] = {
 static const unsigned char now_js[] = {
 #embed "OperatorPage/now.js"
 };
+static const unsigned char other_nodes_js[] = {
+#embed "OperatorPage/other-nodes.js"
+};
 static const unsigned char parts_css[] = {
 #embed "OperatorPage/parts.css"
 };
@@ -134,6 +137,7 @@ static const struct latchkey_embedded_file page[] = {
     {"login.js", login_js, sizeof login_js},
     {"main.js", main_js, sizeof main_js},
     {"now.js", now_js, sizeof now_js},
+    {"other-nodes.js", other_nodes_js, sizeof other_nodes_js},
     {"parts.css", parts_css, sizeof parts_css},
     {"plot-table.js", plot_table_js, sizeof plot_table_js},
     {"plots.css", plots_css, sizeof plots_css},

@@ -2,12 +2,16 @@
 
 import base64
 import json
+import re
 
 import tokens
 from conftest import Lab
 from deployment import run_latchkey
 from desk import SHIFT, Desk
 from viewers import counted_token, licence, message
+
+# A time as the server writes it.
+UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 
 def ledger_rows(lab: Lab, kind: str) -> list[dict[str, object]]:
@@ -50,6 +54,33 @@ def test_explains_a_token_and_an_spc(lab: Lab, desk: Desk, subject: str) -> None
     desk.wait_for_text("Refused: token signature")
     assert desk.count(".verdict.bad") == 1 and "What to do" in desk.text("#view")
     assert "textarea" not in desk.evaluate("location.href") and desk.evaluate("location.hash") == "#why"
+
+
+def test_all_times_are_in_one_zone(lab: Lab, desk: Desk) -> None:
+    """The server's sentences have times in UTC. The page shows them in the browser's zone, as all others."""
+    desk.page.call("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
+    header, claims = tokens.header_and_claims(lab.deployment.token)
+    expired = tokens.sign_es256(header, claims | {"iat": 1000, "exp": 2000}, lab.deployment.signing_key)
+    refused = licence(lab, expired)
+    assert refused.code == "token_expired"
+    desk.log_in(lab.token("admin")).go("why")
+    desk.wait_for_text("All times are in Asia/Tokyo.", "#zone")
+    desk.type_into("textarea[name=token]", expired)
+    desk.click("Explain", "form:has(textarea)")
+    desk.wait_for_text("Refused: token expired")
+    assert "1 Jan 1970, 09:33:20" in desk.text("#view") and not UTC.search(desk.text("#view"))
+    desk.go("find", request=str(refused.header("X-Request-Id")))
+    desk.wait_for_text("What to do", "#view")
+    assert "1 Jan 1970, 09:33:20" in desk.text("#view") and not UTC.search(desk.text("#view"))
+    # UTC is one step away.
+    titles = desk.evaluate("[...document.querySelectorAll('#view time')].map((one) => one.title)")
+    assert "1970-01-01 00:33:20 UTC" in titles
+    desk.go("revocations")
+    desk.click("Revoke", "#view")
+    desk.wait_for_text("In Asia/Tokyo. Without a time", "dialog")
+    desk.press("Escape")
+    desk.click("Log out")
+    desk.wait("document.querySelector('#zone').hidden")
 
 
 def test_explains_a_request_by_its_id(lab: Lab, desk: Desk) -> None:
@@ -212,3 +243,80 @@ def test_every_action_works_by_keyboard_alone(lab: Lab, desk: Desk, subject: str
     desk.press("Escape")
     desk.wait("!document.querySelector('dialog')")
     assert desk.evaluate("document.activeElement.innerText") == "Revoke", "the focus comes back"
+
+
+# Each page of these lists has a next one, which is the same.
+ENDLESS = """void ((own) => { globalThis.fetch = async (address, options) => {
+    const answer = await own(String(address).replace(/&(after|before)=1\\b/, ""), options);
+    const path = String(address).split("?")[0];
+    // What counts refusals would count without an end.
+    const isCount = String(address).startsWith("/v1/refusals?limit=200");
+    const isList = ["/v1/ledger", "/v1/refusals", "/v1/contents", "/v1/devices"].includes(path) && !isCount;
+    if (!isList || !answer.ok) return answer;
+    globalThis.pages = (globalThis.pages ?? 0) + 1;
+    return new Response(JSON.stringify({ ...(await answer.json()), next: 1 }));
+} })(globalThis.fetch)"""
+FOCUSED = "document.activeElement.innerText"
+
+
+def test_the_focus_stays_where_a_page_of_a_list_is_replaced(lab: Lab, desk: Desk, subject: str) -> None:
+    assert licence(lab, counted_token(lab, subject)).status == 200
+    desk.log_in(lab.token("admin"))
+    desk.evaluate(ENDLESS)
+    for view, parameters, button in [
+        ("contents", {}, "More"),
+        ("find", {"content": lab.deployment.content}, "Earlier"),
+        ("find", {"code": "device_limit"}, "Older"),
+        ("find", {"subject": subject}, "More"),
+    ]:
+        desk.go("now").go(view, **parameters)
+        desk.tab_to(button)
+        before = desk.evaluate("globalThis.pages")
+        desk.press("Enter")
+        desk.wait(f"globalThis.pages > {before} && document.activeElement.tagName === 'BUTTON'")
+        assert desk.evaluate(FOCUSED) == button, (view, parameters)
+    # The second page of the devices is not all of them.
+    desk.click("Back", "#view")
+    desk.wait("![...document.querySelectorAll('#view button')].some((one) => one.innerText === 'Back')")
+
+
+def test_a_closed_dialog_gives_the_focus_back(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("admin")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    for label in ("Licences as a table", "Drain this node"):
+        desk.tab_to(label)
+        desk.press("Enter")
+        desk.wait("document.querySelector('dialog[open]')")
+        desk.press("Escape")
+        desk.wait("!document.querySelector('dialog')")
+        assert label in desk.evaluate("[document.activeElement.innerText, document.activeElement.ariaLabel]")
+        desk.evaluate("void document.querySelector('#view h1').focus()")
+    # A control that has gone meanwhile cannot get it.
+    desk.tab_to("Licences as a table")
+    desk.press("Enter")
+    desk.wait("document.querySelector('dialog[open]')")
+    desk.evaluate("void document.querySelector('#plot-licenses').remove()")
+    desk.press("Escape")
+    desk.wait("!document.querySelector('dialog')")
+    assert desk.evaluate(FOCUSED) == "Now"
+
+
+def test_the_focus_stays_on_what_was_used(lab: Lab, desk: Desk, subject: str) -> None:
+    desk.log_in(lab.token("admin")).go("find", refused="refusals", within="3600")
+    desk.evaluate("void document.querySelector('select[name=series]').focus()")
+    desk.press("ArrowDown")
+    desk.wait("location.hash === '#find?refused=refusals_token&within=3600'")
+    assert desk.evaluate("document.activeElement.name + document.activeElement.value") == "seriesrefusals_token"
+    # A question leaves the focus on its button.
+    desk.go("why")
+    desk.type_into("textarea[name=token]", "none")
+    desk.tab_to("Explain")
+    desk.press("Enter")
+    desk.wait("document.querySelector('#view .banner') && !document.querySelector('#view button:disabled')")
+    assert desk.evaluate(FOCUSED) == "Explain"
+    # A dismissed message leaves it on the view.
+    desk.evaluate("import('/page/dialogs.js').then(({ notify }) => notify('good', 'It is done.'))")
+    desk.evaluate("void document.querySelector('#notices button').focus()")
+    desk.press("Enter")
+    desk.wait("!document.querySelector('#notices .banner')")
+    assert desk.evaluate(FOCUSED) == "Why"

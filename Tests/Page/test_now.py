@@ -4,6 +4,7 @@ import json
 import re
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import tokens
 from conftest import HERE, Lab, add_operators
@@ -67,6 +68,7 @@ def test_a_plot_is_given_as_a_table(lab: Lab, desk: Desk) -> None:
     desk.wait("document.querySelectorAll('dialog tbody tr').length > 0")
     assert desk.texts("dialog thead th") == ["Minute", "charged", "resident"]
     assert re.fullmatch(r"[\d.]+ \w+", desk.texts("dialog tbody td.number")[0])
+    assert desk.text("dialog .hint") == "Largest value of a step of 10 s, in each minute."
     desk.press("Escape")
     desk.wait("!document.querySelector('dialog')")
 
@@ -93,13 +95,17 @@ CONDITIONS = [
     ({"licenses_v3": 100}, {"ready": False, "degraded": [{}, {}]}, "bad", "not ready: 2 parts do not work"),
     ({"refusals": 10}, {"ready": False, "stopping": True}, "warn", "The daemon is stopping."),
     # Strangers where no viewer was are no outage, and where viewers are they make no other share small.
-    ({"refusals": 10, "refusals_anonymous": 10}, {}, "warn", "This node serves. 3000 requests of the last 5 minutes had no"),
+    ({"refusals": 10, "refusals_anonymous": 10}, {}, "warn",
+     "3000 requests of the last 5 minutes were refused before a token was verified"),
     ({"licenses_v2": 1, "refusals": 1001, "refusals_unproven": 1000, "refusals_fault": 1}, {}, "bad",
      "50 % of the requests of the last 5 minutes failed at this server"),
     ({"licenses_v2": 7, "refusals": 1003, "refusals_anonymous": 1000, "refusals_key": 3}, {}, "warn",
      "30 % of the requests are refused, most for a missing key"),
     ({"refusals": 1001, "refusals_anonymous": 1000, "refusals_fault": 1}, {}, "bad",
      "No request got a licence in the last 5 minutes: 300300 were refused, most for a fault of the server"),
+    # A rate limit refuses good tokens.
+    ({"licenses_v2": 1, "refusals": 9, "refusals_overload": 9}, {}, "warn",
+     "90 % of the requests are refused, most for the load or a rate limit"),
     # Three faults are one viewer who tries again; six are not.
     ({"licenses_v2": 0.05, "refusals": 0.01, "refusals_fault": 0.01}, {}, "good", "every part works"),
     ({"licenses_v2": 0.05, "refusals": 0.02, "refusals_fault": 0.02}, {}, "bad", "failed at this server"),
@@ -113,6 +119,44 @@ CONDITIONS = [
 ]  # fmt: skip
 
 
+def test_a_certificate_that_ends_is_not_green(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    cases = [
+        ("tls", -60, "bad", "The TLS certificate of public[0] has ended"),
+        ("tls", 13 * 86400, "warn", "the TLS certificate of public[0] ends soon"),
+        ("tls", 15 * 86400, "good", "every part works"),
+        # Devices and the server use this one further, so nothing fails.
+        ("fairplay", -60, "warn", "the FairPlay certificate public[0] has ended"),
+        ("fairplay", 59 * 86400, "warn", "the FairPlay certificate public[0] ends soon"),
+        ("fairplay", 61 * 86400, "good", "every part works"),
+    ]
+    for kind, seconds, tone, sentence in cases:
+        ends = [{"kind": kind, "name": "public[0]", "endsAt": 1_000_000_000 + seconds}]
+        status = STATUS | {"now": 1_000_000_000, "ends": ends}
+        found = desk.evaluate(
+            "import('/page/condition.js').then(({ condition, recent }) =>"
+            f" condition({json.dumps(status)}, recent([], 10)))"
+        )
+        assert found["tone"] == tone and sentence in found["sentence"], (kind, seconds, found)
+    words = desk.evaluate(
+        "import('/page/format.js').then(({ untilThen }) =>"
+        " [46.5 * 3600, 90, -5400, 3 * 86400, 3649 * 86400].map((one) => untilThen(1e9 + one, 1e9)))"
+    )
+    assert words == ["in 46 h 30 min", "in 1 min", "ended 1 h 30 min ago", "in 3 days", "in 10 years"]
+
+
+def test_the_slowest_step_is_named_so(lab: Lab, desk: Desk) -> None:
+    """The history has no percentile of five minutes, so the page says which one it shows."""
+    desk.log_in(lab.token("metrics")).go("now")
+    points = [{"at": 10 * step, "values": {"latency_p99": 2 if step == 205 else 0.01}} for step in range(1, 211)]
+    found = desk.evaluate(
+        f"import('/page/condition.js').then(({{ recent }}) => recent({json.dumps(points)}, 10).p99)"
+    )
+    assert found == 2
+    hints = dict(zip(desk.texts(".headline .label"), desk.texts(".headline .hint"), strict=True))
+    assert hints["Time to a licence"] == "99 % within, in the slowest 10 s"
+
+
 def test_viewers_who_all_come_without_a_token_are_no_strangers(lab: Lab, desk: Desk) -> None:
     """An app release that forgets the token: licences within the hour, and then none."""
     desk.log_in(lab.token("metrics")).go("now")
@@ -124,7 +168,7 @@ def test_viewers_who_all_come_without_a_token_are_no_strangers(lab: Lab, desk: D
         "import('/page/condition.js').then(({ condition, recent }) =>"
         f" condition({json.dumps(STATUS)}, recent({json.dumps(points)}, 10)))"
     )
-    assert found["tone"] == "bad" and "most for want of a token" in found["sentence"]
+    assert found["tone"] == "bad" and "most for want of a token or SPC to read" in found["sentence"]
 
 
 def test_the_state_follows_the_rules(lab: Lab, desk: Desk) -> None:
@@ -144,10 +188,67 @@ def test_samples_and_history_have_one_resolution(lab: Lab, desk: Desk) -> None:
     # Seven samples after a step of the history: five of them are the next step, and two are not whole yet.
     steps = desk.evaluate("""import('/page/live.js').then(({ live: { constructor: Live } }) => {
         const live = new Live();
-        live.points = [2, 4, 6, 8, 10, 12].map((at) => ({ at, values: { rate: at === 12 ? 100 : at, none: null } }));
+        live.points = [2, 4, 6, 8, 10, 12].map((at) => ({ at, values: {
+            rate: at === 12 ? 100 : at, none: null, latency_p99: at === 8 ? 3 : null, loop_lag: 12 - at } }));
         return live.steps;
     })""")
-    assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None}}]
+    # A percentile and a peak have no mean.
+    assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None, "latency_p99": 3, "loop_lag": 10}}]
+
+
+def test_a_rate_limit_is_no_want_of_a_token(lab: Lab, tmp_path: Path) -> None:
+    limits = {"rates": {"perAddress": {"perSecond": 100_000}, "perSubject": {"perSecond": 1, "burst": 2}}}
+    with running_daemon(tmp_path, limits=limits, prepare=add_operators) as daemon, lab.browser.page() as page:
+        deployment = deployment_of(daemon.url, daemon.setup)
+        client = LicenceClient(daemon.url)
+        viewers = SimpleNamespace(deployment=deployment)
+        codes = [client.licence(message(viewers), deployment.token).code for _ in range(40)]
+        client.close()
+        assert codes.count("rate_limited") > 20, codes
+        desk = Desk(page, "http://{}:{}".format(*daemon.admin))
+        desk.log_in((daemon.setup / "secrets" / "admin-operator").read_text().strip()).go("now")
+        desk.wait_for_text("most for the load or a rate limit", "#view .banner.warn")
+        assert float(desk.texts(".headline strong")[0].removesuffix(" %")) < 50
+        assert "token was missing" not in desk.text("#view")
+        # The refusals behind it say the same.
+        desk.click("Open these refusals", "#view")
+        desk.wait("document.querySelector('table[aria-label^=\"Refusals by\"]')")
+        assert "rate_limited" in desk.texts("table[aria-label^='Refusals by'] a")
+
+
+def test_a_step_of_the_history_is_kept_once(lab: Lab, desk: Desk) -> None:
+    """The daemon's times differ by microseconds between two answers, and samples end within a step."""
+    desk.log_in(lab.token("metrics")).go("now")
+    found = desk.evaluate("""import('/page/live.js').then(({ withHistory }) => {
+        const answer = (startsAt, values) =>
+            ({ stepSeconds: 10, startsAt, count: values.length, series: [{ name: "rate", unit: "count", values }] });
+        // Three steps, which end at 110, 120 and 130, and samples of the time after 120.
+        let [points, end] = withHistory([], 0, answer(100.000001, [1, 2]));
+        points = [...points, ...[122, 124, 126, 128, 131, 133].map((at) => ({ at, values: { rate: 9 } }))];
+        [points, end] = withHistory(points, end, answer(109.999998, [2, 3]));
+        // An answer without a new step changes nothing.
+        [points, end] = withHistory(points, end, answer(130.000003, []));
+        return [Math.round(end), points.map(({ at, values }) => [Math.round(at), values.rate])];
+    })""")
+    # The sample at 131 has ended the third step, so it is a part of it.
+    assert found == [130, [[110, 1], [120, 2], [130, 3], [133, 9]]]
+
+
+def test_an_open_page_counts_nothing_twice(lab: Lab, desk: Desk) -> None:
+    """The page reads the history every ten seconds. After some more steps each of them is there once."""
+    desk.log_in(lab.token("metrics")).go("now")
+    times = desk.evaluate("""import('/page/live.js').then(({ live }) => new Promise((resolve) => {
+        const ends = new Set();
+        const look = () => {
+            const times = live.steps.map(({ at }) => at);
+            if (times.length) ends.add(Math.round(times.at(-1) / 10));
+            if (ends.size >= 4) resolve(times);
+        };
+        live.addEventListener("points", look);
+        look();
+    }))""")
+    assert len(times) > 1
+    assert all(later - earlier > 7 for earlier, later in zip(times, times[1:], strict=False)), times
 
 
 def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -> None:
@@ -159,7 +260,7 @@ def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -
         for _ in range(40):
             assert client.licence(b"", "none").status in (400, 401)
         # Strangers are no outage.
-        desk.wait_for_text("requests of the last 5 minutes had no token")
+        desk.wait_for_text("were refused before a token was verified")
         assert desk.count("#view .banner.warn") == 1
         deployment = deployment_of(daemon.url, daemon.setup)
         header, claims = tokens.header_and_claims(deployment.token)
@@ -201,6 +302,109 @@ def test_a_dead_daemon_is_not_green(lab: Lab, tmp_path: Path) -> None:
     finally:
         daemon.kill()
         daemon.wait()
+
+
+# Puts a state, refusals and samples in place of what the daemon answers.
+SHOWN = """import('/page/live.js').then(({ live }) => {
+    globalThis.standInFetch ??= globalThis.fetch;
+    globalThis.fetch = (address, options) => {
+        if (!String(address).startsWith("/v1/refusals?")) return standInFetch(address, options);
+        const time = new Date().toISOString();
+        const refusals = [["internal", 1], ["entitlement_unavailable", 3]].flatMap(([code, count]) =>
+            Array.from({ length: count }, () => ({ code, time, cause: `${code} happened` })));
+        return Promise.resolve(new Response(JSON.stringify({ refusals, next: null })));
+    };
+    live.state = "waiting";
+    live.stop();
+    live.state = "live";
+    live.answeredAt = Date.now();
+    live.points = [{ at: Date.now() / 1000, values: %s }];
+    live.status = %s;
+    live.dispatchEvent(new Event("points"));
+    live.dispatchEvent(new Event("status"));
+})"""
+
+
+def stood_in(desk: Desk, values: dict[str, float], **changes: object) -> None:
+    status = desk.ask("get", "/v1/status")["answer"] | changes
+    desk.evaluate(f"{SHOWN % (json.dumps(values), json.dumps(status))}.then(() => undefined)")
+
+
+def test_the_sentence_names_the_fault(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    stood_in(desk, {"licenses_v2": 5, "refusals": 20, "refusals_fault": 20})
+    desk.wait_for_text("entitlement_unavailable: the entitlement service", "#view .banner.bad strong")
+    desk.wait_for_text("What to do: See whether the service of entitlement.callback", "#view .banner.bad")
+    assert "The newest of them: entitlement_unavailable happened." in desk.text("#view .banner.bad")
+
+
+def test_a_service_that_fails_few_requests_is_named(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    # A part of a step: two seconds with one fault, among a hundred licences.
+    stood_in(desk, {"licenses_v2": 50, "refusals": 0.5, "refusals_fault": 0.5})
+    sentence = "1 request of the last 5 minutes failed at this server (entitlement_unavailable"
+    desk.wait_for_text(sentence, "#view .banner.warn")
+    assert "The newest of them: entitlement_unavailable happened." in desk.text("#view .banner.warn")
+    # Without faults, the service is not asked for.
+    stood_in(desk, {"licenses_v2": 50})
+    desk.wait_for_text("every part works", "#view .banner.good")
+
+
+def test_the_focus_stays_in_the_banner(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("admin")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    desk.tab_to("Drain this node")
+    before = desk.text("#view .banner strong")
+    parts = [{"part": "postgresql", "text": "no connection", "remedy": "Start it."}]
+    stood_in(desk, {}, degraded=parts)
+    desk.wait_for_text("1 part does not work", "#view .banner")
+    assert before != desk.text("#view .banner strong"), "the banner has changed"
+    assert desk.evaluate("document.activeElement.innerText") == "Drain this node"
+    # The part and what to do are in the same box.
+    assert desk.count("#view .banner") == 1
+    assert "PostgreSQL: no connection" in desk.text("#view .banner") and "Start it." in desk.text("#view .banner")
+
+
+def test_nodes_have_numbers_of_their_own_times(lab: Lab, desk: Desk) -> None:
+    """A share would be of licences of different times."""
+    desk.log_in(lab.token("metrics")).go("now")
+    desk.wait_for_text("started", "#view .banner")
+    now = desk.ask("get", "/v1/status")["answer"]["now"]
+    nodes = [
+        {"node": "node-a", "isThis": True, "seenAt": now, "state": "ready", "licenses": 10},
+        {"node": "node-b", "isThis": False, "seenAt": now - 90, "state": "ready", "licenses": 3000},
+        {"node": "node-c", "isThis": False, "seenAt": now - 900, "state": "ready", "licenses": 7},
+    ]
+    stood_in(desk, {}, nodes=nodes, now=now)
+    desk.wait_for_text("node-c", "#view")
+    rows = [row.split("\t") for row in desk.texts("table[aria-label=Nodes] tbody tr")]
+    assert [row[2] for row in rows] == ["10", "3,000", "–"]
+    assert [row[3] for row in rows] == ["now", "90 s ago", "15 min ago"]
+
+
+def test_the_time_of_the_start_stands_still(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    found = desk.evaluate("""import('/page/live.js').then(async ({ live: { constructor: Live } }) => {
+        const live = new Live();
+        const own = globalThis.fetch;
+        let startedAt = 1000;
+        globalThis.fetch = async () => new Response(JSON.stringify({ startedAt: startedAt++, degraded: [] }));
+        const shown = [];
+        live.addEventListener("status", () => shown.push(live.status.startedAt));
+        live.start();
+        live.stop();
+        for (let count = 0; count < 2; count += 1) {
+            const heard = new Promise((resolve) => live.addEventListener("status", resolve, { once: true }));
+            live.start();
+            await heard;
+        }
+        live.stop();
+        globalThis.fetch = own;
+        return shown;
+    })""")
+    assert len(set(found)) == 1, found
 
 
 def test_shows_ends_nodes_and_clock(lab: Lab, desk: Desk) -> None:

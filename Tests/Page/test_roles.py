@@ -88,6 +88,35 @@ def test_log_out_ends_the_session(lab: Lab, desk: Desk) -> None:
     assert desk.ask("get", "/v1/whoami")["status"] == 401
 
 
+def test_nothing_is_said_after_the_end_of_a_session(lab: Lab, desk: Desk) -> None:
+    """Answers that come late belong to the session, and a screen reader would say them to someone else."""
+    desk.log_in(lab.token("support")).go("find")
+    desk.wait("document.querySelector('#spoken').innerText.includes('refusals in')")
+    desk.evaluate("""void ((own) => {
+        const released = new Promise((resolve) => (globalThis.letGo = resolve));
+        globalThis.fetch = async (address, options) => {
+            const answer = await own(address, options);
+            if (!String(address).startsWith("/v1/refusals")) return answer;
+            await released;
+            globalThis.hasCome = (globalThis.hasCome ?? 0) + 1;
+            return answer;
+        };
+    })(globalThis.fetch)""")
+    desk.click("Refresh")
+    desk.click("Log out")
+    desk.wait_for_text("You are logged out.")
+    assert desk.evaluate("document.querySelector('#spoken').textContent") == ""
+    desk.evaluate("void letGo()")
+    assert desk.evaluate("new Promise((resolve) => setTimeout(() => resolve(globalThis.hasCome), 500))") == 1
+    desk.evaluate("import('/page/dialogs.js').then(({ notify }) => notify('good', 'It is done.'))")
+    assert desk.evaluate("document.querySelector('#spoken').textContent") == ""
+    assert desk.evaluate("document.querySelector('#notices').textContent") == ""
+    # The next operator hears it again.
+    desk.type_into("input[name=token]", lab.token("support"))
+    desk.press("Enter")
+    desk.wait("document.querySelector('#spoken').innerText.includes('refusals in')")
+
+
 def test_a_session_that_ends_on_the_server_ends_the_page(lab: Lab, desk: Desk) -> None:
     """The stream of events ends with its session, and the page asks for the token again."""
     desk.log_in(lab.token("support"))

@@ -17,7 +17,7 @@ package enum HistorySeries: String, CaseIterable, Sendable {
     case refusalsOther = "refusals_other"
     /// Tokens whose signature proves nothing: forged, or of an issuer or key that is not known.
     case refusalsUnproven = "refusals_unproven"
-    /// What anyone can cause without a token.
+    /// What is refused before a token is verified: no token, or a body that is no request.
     case refusalsAnonymous = "refusals_anonymous"
 
     /// The time from a whole request to its licence.

@@ -6,9 +6,9 @@ extension ProblemCode {
     /// The group of refusals in which the operator's plots count this code.
     package var historySeries: HistorySeries {
         switch self {
-        // The alerts leave these two groups out of the requests that shares are of.
+        // Strangers cause these two groups. A rate limit may refuse good tokens, so it is in another.
         case .tokenMissing, .tokenAmbiguous, .tokenMalformed, .tokenAlgorithm, .bodyEmpty, .bodyUnrecognised,
-            .bodyTooLarge, .badRequest, .requestInvalid, .requestTimeout, .rateLimited:
+            .bodyTooLarge, .badRequest, .requestInvalid, .requestTimeout:
             .refusalsAnonymous
         case .tokenSignature, .keyIDUnknown, .keyIDRevoked: .refusalsUnproven
         case .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed, .spcCertificateUnknown,
@@ -21,7 +21,7 @@ extension ProblemCode {
             .securityLevel, .sdkTerms, .sdkDevice:
             .refusalsRights
         case .keyNotFound, .keyConflict: .refusalsKey
-        case .overloaded: .refusalsOverload
+        case .overloaded, .rateLimited: .refusalsOverload
         default: isOurFault ? .refusalsFault : .refusalsOther  // The status decides for every other code.
         }
     }

@@ -3,7 +3,7 @@
 import { endPlayback, forgetRental, removeDevice } from "./actions.js";
 import { get } from "./api.js";
 import { notify, problem } from "./dialogs.js";
-import { button, el, fill, table } from "./dom.js";
+import { button, el, refill, table } from "./dom.js";
 import { dateAndTime } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { session } from "./session.js";
@@ -70,33 +70,41 @@ export const accountPanels = (query) => LISTS.map((list) => panel(list, query));
 function panel(list, query) {
   const place = el("div", {}, el("p", { class: "empty" }, "Reading…"));
   const heading = el("h2", { tabIndex: -1 }, list.title);
-  show(list, query, place, heading, null);
+  show(list, query, place, heading, []);
   return el("section", { class: "panel" }, heading, place);
 }
 
-async function show(list, query, place, heading, after) {
+/** Shows the page after the last of `starts`. The others are the pages before it. */
+async function show(list, query, place, heading, starts) {
   try {
-    const page = await get(`/v1/${list.name}`, { ...query, limit: PAGE_SIZE, after });
+    const page = await get(`/v1/${list.name}`, { ...query, limit: PAGE_SIZE, after: starts.at(-1) });
     const items = page[list.name];
     const mayChange = session.can("release");
     const columns = mayChange ? [...list.columns, ["Action", "act"]] : list.columns;
     const reload = async (done) => {
       if (!done) return;
       notify("good", list.action[1]);
-      await show(list, query, place, heading, after);
+      await show(list, query, place, heading, starts);
       heading.focus();
     };
     const rows = items.map((one) => [
       ...list.cells(one),
       ...(mayChange ? [changeButton(list, query, one, reload)] : []),
     ]);
-    fill(
+    refill(
       place,
-      rows.length ? table(list.title, columns, rows) : el("p", { class: "empty" }, list.none),
-      page.next && button("More", () => show(list, query, place, heading, page.next)),
+      rows.length
+        ? table(list.title, columns, rows)
+        : el("p", { class: "empty" }, starts.length ? "There are no more." : list.none),
+      el(
+        "div",
+        { class: "row" },
+        starts.length > 0 && button("Back", () => show(list, query, place, heading, starts.slice(0, -1))),
+        page.next && button("More", () => show(list, query, place, heading, [...starts, page.next])),
+      ),
     );
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   }
 }
 

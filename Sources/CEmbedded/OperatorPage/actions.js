@@ -3,6 +3,7 @@
 import { post, remove } from "./api.js";
 import { confirmAction, notify } from "./dialogs.js";
 import { button, el, field } from "./dom.js";
+import { TIME_ZONE } from "./format.js";
 
 const KEPT_KEY = "It does not take back a key that a device has kept for offline use. Nothing can.";
 const IN_LEDGER = "Writes a row with your name into the ledger.";
@@ -94,7 +95,7 @@ export async function revoke(kind = null, value = null, issuer = null) {
   const until = field(
     "Until",
     el("input", { name: "until", type: "datetime-local" }),
-    "Without a time the revocation does not end.",
+    `In ${TIME_ZONE}. Without a time the revocation does not end.`,
   );
   const reason = field(
     "Reason",
@@ -152,5 +153,6 @@ export async function lift({ kind, value, issuer }) {
   return lifted;
 }
 
-export const revokeButton = (kind, value, issuer) =>
-  button("Revoke", () => revoke(kind, value, issuer), { kind: "small danger" });
+/** `done` is called after a revocation. */
+export const revokeButton = (kind, value, issuer, done) =>
+  button("Revoke", async () => (await revoke(kind, value, issuer)) && done(), { kind: "small danger" });

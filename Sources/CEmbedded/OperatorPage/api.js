@@ -34,10 +34,12 @@ export function address(path, query = {}) {
 }
 
 export const get = (path, query) => request("GET", path, { query });
+/** A read that the page makes by itself: to the page it is no activity of the operator. */
+export const getQuietly = (path, query) => request("GET", path, { query, isQuiet: true });
 export const post = (path, body) => request("POST", path, { body });
 export const remove = (path, query) => request("DELETE", path, { query });
 
-async function request(method, path, { query, body } = {}) {
+async function request(method, path, { query, body, isQuiet = QUIET_PATHS.has(path) } = {}) {
   const headers = { Accept: "application/json" };
   if (method !== "GET" && link.formToken) headers["X-Latchkey-Form"] = link.formToken;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -62,7 +64,7 @@ async function request(method, path, { query, body } = {}) {
   }
   const answer = await parsed(response);
   if (response.ok) {
-    if (!QUIET_PATHS.has(path)) link.onUse();
+    if (!isQuiet) link.onUse();
     return answer;
   }
   // A wrong token in the log-in form has the same status, and ends no session.

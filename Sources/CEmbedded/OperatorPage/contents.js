@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { button, el, facts, field, fill, table } from "./dom.js";
+import { button, el, facts, field, fill, refill, table } from "./dom.js";
 import { dateAndTime, moment, whole, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 
@@ -63,7 +63,7 @@ async function showPage(place, prefix, starts) {
       dateAndTime(one.createdAt),
     ]);
     const columns = [["Content"], ["Keys", "number"], ["Tracks"], ["Periods", "number"], ["First key"]];
-    fill(
+    refill(
       place,
       rows.length
         ? table("Contents", columns, rows)
@@ -76,7 +76,7 @@ async function showPage(place, prefix, starts) {
       ),
     );
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   } finally {
     place.removeAttribute("aria-busy");
   }
@@ -102,7 +102,7 @@ function oneContent(id) {
 async function showKeys(place, id, starts) {
   try {
     const answer = await get(`/v1/contents/${encodeURIComponent(id)}/keys`, { limit: PAGE_SIZE, after: starts.at(-1) });
-    fill(
+    refill(
       place,
       rotation(answer),
       keys(answer),
@@ -114,7 +114,7 @@ async function showKeys(place, id, starts) {
       ),
     );
   } catch (error) {
-    fill(
+    refill(
       place,
       error.status === 404
         ? el("p", { class: "panel empty" }, "The server has no key of this content.")

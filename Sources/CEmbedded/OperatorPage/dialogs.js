@@ -1,7 +1,14 @@
 // Dialogs and notices. A dialog of an action says what the action does and what it does not do.
 
 import { Refused } from "./api.js";
-import { banner, button, el, icon } from "./dom.js";
+import { banner, button, canTell, el, icon } from "./dom.js";
+import { localised } from "./format.js";
+
+/** The browser gives the focus back to what had it before the dialog. If that is gone, the heading gets it. */
+function remove(dialog) {
+  dialog.remove();
+  if (document.activeElement === document.body) document.querySelector("#view h1")?.focus({ preventScroll: true });
+}
 
 /** Opens a dialog that only shows something. Esc and the button close it. Returns the dialog. */
 export function openDialog(title, { isWide = false } = {}, content) {
@@ -9,7 +16,7 @@ export function openDialog(title, { isWide = false } = {}, content) {
   const close = button("Close", () => dialog.close(), { kind: "" });
   const dialog = el(
     "dialog",
-    { class: isWide ? "wide" : "", "aria-labelledby": heading.id, onclose: () => dialog.remove() },
+    { class: isWide ? "wide" : "", "aria-labelledby": heading.id, onclose: () => remove(dialog) },
     el("div", { class: "stack" }, heading, content(), el("div", { class: "row end" }, close)),
   );
   document.body.append(dialog);
@@ -44,7 +51,7 @@ export function confirmAction({ title, subject, does, doesNot, fields = [], labe
     // The `close` event of a dialog comes later. Until then a closed dialog must not stay beside a new one.
     const finish = (result) => {
       dialog.close();
-      dialog.remove();
+      remove(dialog);
       resolve(result);
     };
     const cancel = button("Cancel", () => finish(null), { kind: "" });
@@ -103,8 +110,8 @@ export function problem(error) {
   const again = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null;
   return banner(
     "bad",
-    el("p", {}, error.message),
-    error.hint && el("p", {}, error.hint),
+    el("p", {}, localised(error.message)),
+    error.hint && el("p", {}, localised(error.hint)),
     again && el("p", {}, again),
     error.requestID && el("p", { class: "hint" }, "Request ", el("code", {}, error.requestID)),
   );
@@ -117,13 +124,18 @@ export function notify(tone, ...content) {
   show(banner(tone, el("p", {}, ...content)));
 }
 
-/** Shows the error of an action whose dialog is closed. After a log-out the log-in view says why. */
-function notifyOfProblem(error) {
-  if (error.status !== 401) show(problem(error));
-}
+/** Shows the error of an action whose dialog is closed. */
+const notifyOfProblem = (error) => show(problem(error));
 
+/** After the end of the session the log-in view says why. */
 function show(note) {
-  note.append(button("Dismiss", () => note.remove(), { label: "Dismiss the message" }));
+  if (!canTell()) return;
+  const dismiss = () => {
+    note.remove();
+    // The next message, or the view that the message was about.
+    (place().querySelector("button") ?? document.querySelector("#view h1"))?.focus();
+  };
+  note.append(button("Dismiss", dismiss, { label: "Dismiss the message" }));
   place().append(note);
 }
 

@@ -33,6 +33,30 @@ export function fill(element, ...children) {
   return element;
 }
 
+const CONTROLS = "button, a[href], select, input, textarea, summary";
+/** What a person or a screen reader calls a control. */
+const nameOf = (control) =>
+  (control.getAttribute("aria-label") || control.labels?.[0]?.textContent || control.textContent).trim();
+/** The name of the control of a place that had the focus, until a control with this name is there again. */
+const lastNames = new WeakMap();
+
+/**
+ * Replaces everything in an element, and keeps the focus there: on the control with the same name, or on the element
+ * itself. So a page of a list that is replaced does not send a keyboard back to the top.
+ */
+export function refill(element, ...children) {
+  const { activeElement } = document;
+  const hadFocus = element.contains(activeElement);
+  if (hadFocus && activeElement !== element) lastNames.set(element, nameOf(activeElement));
+  fill(element, ...children);
+  if (!hadFocus) return element;
+  const name = lastNames.get(element);
+  const same = [...element.querySelectorAll(CONTROLS)].find((one) => !one.disabled && nameOf(one) === name);
+  if (!same) element.tabIndex = -1;
+  (same ?? element).focus({ preventScroll: true });
+  return element;
+}
+
 const nodes = (children) =>
   children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false && child !== "");
 
@@ -119,8 +143,20 @@ export function table(label, columns, rows) {
 }
 
 const spoken = () => document.getElementById("spoken");
+let mayTell = false;
+
+/**
+ * Whether an operator is there to be told something. Answers may come after the end of a session: then nothing of them
+ * is said or shown.
+ */
+export function setMayTell(may) {
+  mayTell = may;
+  spoken().textContent = "";
+}
+
+export const canTell = () => mayTell;
 
 /** Lets a screen reader say a sentence. */
 export function say(text) {
-  spoken().textContent = text;
+  if (mayTell) spoken().textContent = text;
 }

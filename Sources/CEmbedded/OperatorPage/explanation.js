@@ -1,7 +1,7 @@
 // The answer of /v1/explain: the verdict, every check, and the terms that would come of it.
 
 import { banner, el, facts, icon, table } from "./dom.js";
-import { dateAndTime, duration, words } from "./format.js";
+import { dateAndTime, duration, localised, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 
 const SECTIONS = {
@@ -29,7 +29,7 @@ export function explanationReport(answer) {
         el(
           "ul",
           { class: "stack" },
-          answer.findings.map((text) => el("li", {}, text)),
+          answer.findings.map((text) => el("li", {}, localised(text))),
         ),
       ),
     el("div", { class: "pair" }, claims(answer.claims), request(answer), terms(answer.terms)),
@@ -40,7 +40,7 @@ export function explanationReport(answer) {
         el(
           "ul",
           {},
-          answer.spends.map((text) => el("li", {}, text)),
+          answer.spends.map((text) => el("li", {}, localised(text))),
         ),
       ),
   ];
@@ -53,8 +53,8 @@ function verdict({ allowed, refusal, use }) {
     return banner(
       "bad",
       el("p", {}, el("strong", {}, "Refused: ", words(refusal.code)), " ", el("code", {}, refusal.code)),
-      el("p", {}, refusal.cause),
-      refusal.remedy && el("p", {}, el("strong", {}, "What to do: "), refusal.remedy),
+      el("p", {}, localised(refusal.cause)),
+      refusal.remedy && el("p", {}, el("strong", {}, "What to do: "), localised(refusal.remedy)),
     );
   }
   const text =
@@ -79,7 +79,8 @@ function title(name) {
 
 function check({ name, verdict: result, code, cause, found, expected }) {
   const [tone, drawing, text] = VERDICTS[result] ?? VERDICTS.not_reached;
-  const because = (label, value) => value && el("p", { class: "because" }, label && el("b", {}, label, " "), value);
+  const because = (label, value) =>
+    value && el("p", { class: "because" }, label && el("b", {}, label, " "), localised(value));
   return [
     words(name),
     el("span", { class: `verdict ${tone}` }, icon(drawing), text),

@@ -4,9 +4,9 @@ import { accountPanels } from "./account.js";
 import { get } from "./api.js";
 import { revokeButton } from "./actions.js";
 import { problem } from "./dialogs.js";
-import { el, field, fill, say } from "./dom.js";
+import { el, field, fill, refill, say } from "./dom.js";
 import { groupedTimeline } from "./grouped-timeline.js";
-import { KINDS, guesses, labelOf, searchFor, tokenIn } from "./kinds.js";
+import { KINDS, faultOf, guesses, isHalfPseudonym, labelOf, searchFor, tokenIn } from "./kinds.js";
 import { firstKnown } from "./recognition.js";
 import { refusalGroups } from "./refusal-groups.js";
 import { latestRefusals, refusalReport } from "./refusals.js";
@@ -28,7 +28,10 @@ function open(parameters) {
   const update = (changed) => {
     form.show(changed);
     const search = searchIn(changed);
-    fill(results, search?.kind === ANY ? recognising(search.text) : search ? found(search) : refused(changed));
+    const content = search?.kind === ANY ? recognising(search.text) : search ? found(search) : refused(changed);
+    // Another choice in a list leaves the focus on the list. After a link it goes to the heading.
+    if (document.activeElement.matches("select")) refill(results, content);
+    else fill(results, content);
   };
   update(parameters);
   return { element: el("div", { class: "view" }, el("h1", {}, "Find"), form.element, results), update };
@@ -85,7 +88,7 @@ function searchForm() {
     event.preventDefault();
     const value = text.control.value.trim();
     const token = tokenIn(value);
-    if (token && kind.control.value === ANY) {
+    if (token) {
       text.control.value = "";
       given.token = token;
       location.hash = "#why";
@@ -124,23 +127,40 @@ function looksLike(text) {
 
 /** Asks the server what the text is, and opens that. */
 function recognising(text) {
-  const place = el("p", { class: "panel empty", role: "status" }, "Looking for it…");
-  firstKnown(guesses(text)).then(({ kind, text: value }) => {
-    if (place.isConnected) location.replace(`${searchFor(kind, value)}&guess`);
-  });
+  const place = el("div", { class: "panel stack", role: "status" }, el("p", { class: "empty" }, "Looking for it…"));
+  // A text that is too long for a name may have a name in it.
+  const all = guesses(text).filter((one) => !faultOf(one.text));
+  if (!all.length) return fill(place, el("p", {}, faultOf(text) ?? "This text names nothing."));
+  firstKnown(all).then(
+    (known) => {
+      if (!place.isConnected) return;
+      if (known) location.replace(`${searchFor(known.kind, known.text)}&guess`);
+      else fill(place, el("p", {}, "This node knows nothing under it. "), choices(all, "Look for it as "));
+    },
+    (error) => fill(place, problem(error)),
+  );
   return place;
 }
 
 function found(search) {
   const { kind, text, issuer } = search;
+  const fault = faultOf(text);
+  if (fault) return el("p", { class: "panel empty" }, fault);
+  const query = kind === "subject" ? { subject: text, issuer } : { [kind]: text };
+  // Half of a pseudonym finds rows of the ledger and a revocation. An account and a new revocation need the whole one.
+  const isWhole = !isHalfPseudonym(text);
+  const revocable = REVOCATIONS[kind];
+  const mark = revocable && revocationMark(revocable, text, kind === "subject" ? issuer : null, query);
   const actions =
     session.can("revoke") &&
-    REVOCATIONS[kind] &&
-    revokeButton(REVOCATIONS[kind], text, kind === "subject" ? issuer : null);
-  const query = kind === "subject" ? { subject: text, issuer } : { [kind]: text };
-  const mark = REVOCATIONS[kind] && revocationMark(REVOCATIONS[kind], text, kind === "subject" ? issuer : null);
+    revocable &&
+    isWhole &&
+    revokeButton(revocable, text, kind === "subject" ? issuer : null, () => mark.load());
   const keys = (kind === "key" || kind === "content") && keyMarks(query);
-  const onEntry = (entry) => [mark, keys].forEach((one) => one && one.hear(entry));
+  const listeners = {
+    onEntry: (entry) => [mark, keys].forEach((one) => one && one.hear(entry)),
+    onPage: () => mark && mark.read(),
+  };
   return [
     el(
       "div",
@@ -152,32 +172,39 @@ function found(search) {
     mark && mark.element,
     keys && keys.element,
     kind === "request" && refusalPlace(text),
-    kind === "subject" && accountPanels(query),
+    kind === "subject" &&
+      (isWhole
+        ? accountPanels(query)
+        : el(
+            "p",
+            { class: "hint" },
+            "Devices, playbacks and rentals are found by the name or the whole pseudonym only.",
+          )),
     kind === "code"
       ? [refusalGroups({ code: text }), latestRefusals({ code: text })]
       : kind === "subject"
-        ? groupedTimeline(query, onEntry)
-        : timeline(query, onEntry),
+        ? groupedTimeline(query, listeners)
+        : timeline(query, listeners),
   ];
 }
 
 /** What else the text may be. */
 function others({ kind, text }) {
   const rest = guesses(text).filter((one) => one.kind !== kind);
-  return (
-    rest.length > 0 &&
-    el(
-      "p",
-      { class: "hint" },
-      "If you mean something else, look for it as ",
-      rest.map((one, index) => [
-        index > 0 && (index === rest.length - 1 ? " or " : ", "),
-        el("a", { href: searchFor(one.kind, one.text) }, labelOf(one.kind).toLowerCase()),
-      ]),
-      ".",
-    )
-  );
+  return rest.length > 0 && choices(rest, "If you mean something else, look for it as ");
 }
+
+const choices = (all, begin) =>
+  el(
+    "p",
+    { class: "hint" },
+    begin,
+    all.map((one, index) => [
+      index > 0 && (index === all.length - 1 ? " or " : ", "),
+      el("a", { href: searchFor(one.kind, one.text) }, labelOf(one.kind).toLowerCase()),
+    ]),
+    ".",
+  );
 
 const contentLink = (kind, text) =>
   kind === "content" &&

@@ -8,6 +8,8 @@ const SHORT_CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: 
 const DAY = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
+const YEAR = 365.25 * 86400;
+
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
 const digits = (value) => (value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
@@ -76,16 +78,37 @@ export const date = (value) => stamp(value, (moment) => DATE.format(moment));
 /** A `time` element with date and time of day. */
 export const dateAndTime = (value) => stamp(value, (date) => `${DATE.format(date)}, ${CLOCK.format(date)}`);
 
+/** The server's sentences have their times in UTC. */
+const TIMES_IN_TEXT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** A text of the server as parts of an element, with `time` elements in place of its times. */
+export const localised = (text) =>
+  typeof text === "string" && TIMES_IN_TEXT.test(text)
+    ? text.split(TIMES_IN_TEXT).map((part) => (TIMES_IN_TEXT.test(part) ? dateAndTime(part) : part))
+    : text;
+
 /** A `time` element with the time of day. */
 export const timeOfDay = (value) => stamp(value, (date) => CLOCK.format(date));
+
+/** A `time` element with the time of day, and with the date if it is not today. */
+export const recently = (value) => (isToday(moment(value)) ? timeOfDay(value) : dateAndTime(value));
+
+const isToday = (moment) => moment?.toDateString() === new Date().toDateString();
 
 export const clock = (seconds) => CLOCK.format(new Date(seconds * 1000));
 export const shortClock = (seconds) => SHORT_CLOCK.format(new Date(seconds * 1000));
 export const day = (value) => DAY.format(moment(value));
 
-/** "in 23 days" or "ended 2 h ago". */
+/** "in 23 days" or "ended 2 h ago". Below two days, hours and minutes matter. */
 export function untilThen(seconds, now) {
-  return seconds >= now ? `in ${span(seconds - now)}` : `ended ${span(now - seconds)} ago`;
+  return seconds > now ? `in ${remaining(seconds - now)}` : `ended ${remaining(now - seconds)} ago`;
+}
+
+function remaining(seconds) {
+  if (seconds >= 2 * YEAR) return `${trimmed(seconds / YEAR, 1)} years`;
+  if (seconds >= 2 * 86400) return span(seconds);
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** A name such as `license_issued` or `spc_rejected` as words. */

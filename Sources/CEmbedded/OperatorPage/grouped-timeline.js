@@ -1,6 +1,6 @@
 // What happened to a subject: by device, then by content, then by playback, so that 200 licences stay readable.
 
-import { el, fill, folded } from "./dom.js";
+import { el, folded, refill } from "./dom.js";
 import { dateAndTime, moment, timeOfDay, whole } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { line, panel } from "./timeline.js";
@@ -10,21 +10,27 @@ const PAGE_SIZE = 200;
 const LICENSES = new Set(["license_issued", "license_renewed"]);
 
 /** A panel like the one of `timeline`. */
-export function groupedTimeline(query, onEntry) {
+export function groupedTimeline(query, listeners) {
   const place = el("div", { class: "stack" });
   const entries = [];
-  const add = (page) => {
+  const add = (page, hasMore) => {
     entries.push(...page);
     const open = new Set([...place.querySelectorAll("details[open][data-name]")].map((one) => one.dataset.name));
     const { devices, others } = grouped(entries);
-    fill(
+    refill(
       place,
+      hasMore &&
+        el(
+          "p",
+          { class: "hint" },
+          `Counted in the newest ${counted(entries.length, "row", "rows")}. There are older ones.`,
+        ),
       others.length > 0 && list(others),
       [...devices].map(([device, contents]) => deviceGroup(device, contents)),
     );
     for (const one of place.querySelectorAll("details[data-name]")) one.open = open.has(one.dataset.name);
   };
-  return panel(place, query, PAGE_SIZE, add, onEntry);
+  return panel(place, query, PAGE_SIZE, add, listeners);
 }
 
 /**

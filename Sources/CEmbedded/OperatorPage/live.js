@@ -6,6 +6,8 @@ const HOUR = 3600;
 /** The daemon's own step. */
 export const STEP_SECONDS = 10;
 const SAMPLE_SECONDS = 2;
+/** Times of samples are cut to milliseconds, and those of steps are not. */
+const CLOCK_SLACK = 0.05;
 const WATCH_INTERVAL_MS = 1_000;
 /** Samples come every two seconds, and answers about the history every ten. */
 const SILENCE_MAX_MS = 15_000;
@@ -13,14 +15,39 @@ const HISTORY_INTERVAL_MS = 10_000;
 const REOPEN_MIN_MS = 2_000;
 const REOPEN_MAX_MS = 30_000;
 
-/** One point in place of several: the mean of each value that was measured. */
-function mean(points) {
+/** The largest of several values holds for all of them. Their mean would be no percentile and no peak. */
+const LARGEST = new Set(["latency_p50", "latency_p99", "loop_lag", "loop_longest_turn"]);
+
+/** One point in place of several: the mean or the largest of the values that were measured. */
+function joined(points) {
   const values = {};
   for (const name of Object.keys(points.at(-1).values)) {
     const known = points.map((point) => point.values[name] ?? null).filter((value) => value !== null);
-    values[name] = known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+    const sum = known.reduce((sum, value) => sum + value, 0);
+    values[name] = known.length ? (LARGEST.has(name) ? Math.max(...known) : sum / known.length) : null;
   }
   return { at: points.at(-1).at, values };
+}
+
+/**
+ * Puts the steps of an answer of /v1/history into `points`, whose steps end at `knownEnd`. Returns the points and the
+ * end of the last step. The time of a step is its end, as that of a sample.
+ *
+ * The daemon computes its times for each answer, so they differ by microseconds. Steps are the same if they are
+ * less than half a step apart.
+ */
+export function withHistory(points, knownEnd, { stepSeconds, startsAt, count, series }) {
+  if (!count) return [points, knownEnd];
+  const steps = Array.from({ length: count }, (_, step) => ({
+    at: startsAt + (step + 1) * stepSeconds,
+    values: Object.fromEntries(series.map(({ name, values }) => [name, values[step] ?? null])),
+  }));
+  const [first, end] = [steps[0].at, steps.at(-1).at];
+  const older = points.filter(({ at }) => at <= knownEnd && at < first - stepSeconds / 2);
+  const newer = points.filter(({ at }) => at > knownEnd && at >= end - CLOCK_SLACK);
+  // The daemon ends a step with its first sample after the step's time, so that sample is a part of the step.
+  if (newer.length && newer[0].at < end + SAMPLE_SECONDS + CLOCK_SLACK) newer.shift();
+  return [[...older, ...steps, ...newer], end];
 }
 
 /**
@@ -149,26 +176,14 @@ class Live extends EventTarget {
     if (this.#isWanted) this.#ask();
   }
 
-  /** The exact steps replace the samples of the same time. */
-  #takeHistory({ stepSeconds, startsAt, count, series }) {
-    for (const { name, unit } of series) this.units.set(name, unit);
-    const steps = Array.from({ length: count }, (_, step) => ({
-      at: startsAt + step * stepSeconds,
-      values: Object.fromEntries(series.map(({ name, values }) => [name, values[step] ?? null])),
-    }));
-    const end = steps.at(-1)?.at ?? this.#historyEnd;
-    const [older, newer] = [
-      this.points.filter(({ at }) => at <= this.#historyEnd),
-      this.points.filter(({ at }) => at > end),
-    ];
-    const known = new Set(older.map(({ at }) => at));
-    this.points = [...older, ...steps.filter(({ at }) => !known.has(at)), ...newer];
-    this.#historyEnd = end;
+  #takeHistory(history) {
+    for (const { name, unit } of history.series) this.units.set(name, unit);
+    [this.points, this.#historyEnd] = withHistory(this.points, this.#historyEnd, history);
     this.#trim();
   }
 
   /**
-   * The points in one resolution: the steps of the history, and after them the mean of each whole step of samples.
+   * The points in one resolution: the steps of the history, and after them one point for each whole step of samples.
    * Right after a start there is only a part of a step, with its length in `seconds`.
    */
   get steps() {
@@ -177,11 +192,11 @@ class Live extends EventTarget {
     for (const point of this.points.slice(steps.length)) {
       samples.push(point);
       if (point.at - (steps.at(-1)?.at ?? samples[0].at) < STEP_SECONDS) continue;
-      steps.push(mean(samples));
+      steps.push(joined(samples));
       samples = [];
     }
     if (steps.length || !samples.length) return steps;
-    return [{ ...mean(samples), seconds: SAMPLE_SECONDS * samples.length }];
+    return [{ ...joined(samples), seconds: SAMPLE_SECONDS * samples.length }];
   }
 
   #take({ at, values }) {
@@ -197,6 +212,9 @@ class Live extends EventTarget {
   }
 
   #show(status) {
+    // The daemon computes the time of its start from two clocks in whole seconds, so it differs by one.
+    const known = this.status?.startedAt;
+    if (known !== undefined && Math.abs(status.startedAt - known) <= 1) status.startedAt = known;
     this.status = status;
     this.dispatchEvent(new Event("status"));
   }

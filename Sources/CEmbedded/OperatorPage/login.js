@@ -28,6 +28,7 @@ export function showLogIn(place, reason = null) {
     } catch (error) {
       const isWrong = error.status === 401;
       fill(failure, isWrong ? el("p", { class: "wrong" }, "This is not a token of this listener.") : problem(error));
+      token.control.focus();
       token.control.select();
     } finally {
       enter.disabled = false;

@@ -1,7 +1,8 @@
 // Starts the page: who is there, which view is shown, and what every view has around it.
 
 import { clearNotices, openDialog, problem } from "./dialogs.js";
-import { button, el, fill, say } from "./dom.js";
+import { button, el, fill, say, setMayTell } from "./dom.js";
+import { TIME_ZONE } from "./format.js";
 import { live } from "./live.js";
 import { showLogIn } from "./login.js";
 import { session } from "./session.js";
@@ -92,6 +93,8 @@ function close() {
 function showHead() {
   const { who } = session;
   part("top").hidden = false;
+  part("zone").hidden = false;
+  part("zone").textContent = `All times are in ${TIME_ZONE}. Point at a time to read it in UTC.`;
   fill(
     part("nav"),
     VIEWS.filter((view) => session.can(view.permission)).map((view) => el("a", { href: `#${view.name}` }, view.label)),
@@ -122,6 +125,7 @@ async function logOut(event) {
     await session.logOut();
   } catch (error) {
     event.target.disabled = false;
+    event.target.focus();
     fill(part("notices"), problem(error));
   }
 }
@@ -136,11 +140,13 @@ const REASONS = {
 
 /** Nothing of the session stays on the screen. */
 function leave(reason) {
+  setMayTell(false);
   live.stop();
   close();
   clearNotices();
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   part("top").hidden = true;
+  part("zone").hidden = true;
   fill(part("who"));
   part("node").textContent = "";
   document.title = "Latchkey";
@@ -150,6 +156,7 @@ function leave(reason) {
 /** Shows the page for the operator who is there now. */
 function enter() {
   close();
+  setMayTell(true);
   showHead();
   live.start();
   show();

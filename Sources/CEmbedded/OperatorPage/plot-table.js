@@ -3,6 +3,7 @@
 import { openDialog } from "./dialogs.js";
 import { el, table } from "./dom.js";
 import { measured, shortClock } from "./format.js";
+import { STEP_SECONDS } from "./live.js";
 
 /** Shows one row for each minute, the newest first: the mean of a rate, and the largest of every other value. */
 export function showTable(plan, points) {
@@ -19,8 +20,9 @@ export function showTable(plan, points) {
       ...series.map(([name]) => measured(combined(within, name, unit), unit)),
     ]);
   const columns = [["Minute"], ...series.map(([, label]) => [label, "number"])];
-  const kind = unit === "per_second" ? "Mean" : "Largest value";
-  const caption = `${kind} of each minute${unitText ? `, ${unitText}` : ""}.`;
+  // A time within which a share of the licences was given has no sum: the table has the worst step.
+  const kind = unit === "per_second" ? "Mean" : `Largest value of a step of ${STEP_SECONDS} s, in`;
+  const caption = `${kind}${unit === "per_second" ? " of" : ""} each minute${unitText ? `, ${unitText}` : ""}.`;
   openDialog(title, { isWide: true }, () => [
     el("p", { class: "hint" }, rows.length ? caption : "Nothing was measured yet."),
     rows.length > 0 &&

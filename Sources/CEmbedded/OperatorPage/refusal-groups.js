@@ -3,12 +3,17 @@
 import { get } from "./api.js";
 import { REASONS } from "./condition.js";
 import { problem } from "./dialogs.js";
-import { button, el, field, fill, say, table } from "./dom.js";
-import { timeOfDay, whole } from "./format.js";
+import { button, el, field, refill, say, table } from "./dom.js";
+import { dateAndTime, localised, recently, timeOfDay, whole } from "./format.js";
 import { refusalsOf, searchFor } from "./kinds.js";
+import { live } from "./live.js";
+import { otherNodes } from "./other-nodes.js";
+import { issuerOf } from "./refusals.js";
 
 /** The most that one request gives. */
 const PAGE_SIZE = 200;
+/** A node remembers at least so many before it forgets one: it has places for two kinds of senders. */
+const FORGETS_AFTER = 4000;
 /** How many requests of a group are listed. */
 const SHOWN_REQUESTS = 10;
 const ALL = "refusals";
@@ -45,32 +50,51 @@ async function count(place, { series, code, seconds }) {
   place.setAttribute("aria-busy", "true");
   const begin = seconds ? Date.now() - 1000 * seconds : 0;
   const groups = new Map();
-  let [total, before] = [0, null];
+  let [total, before, oldest, hasOlder] = [0, null, null, false];
   try {
     do {
       const page = await get("/v1/refusals", { limit: PAGE_SIZE, before, code, series: code ? null : series });
       const recent = page.refusals.filter(({ time }) => Date.parse(time) >= begin);
       for (const one of recent) add(groups, one);
       total += recent.length;
-      before = recent.length < page.refusals.length ? null : page.next;
+      oldest = recent.at(-1)?.time ?? oldest;
+      hasOlder = recent.length < page.refusals.length;
+      before = hasOlder ? null : page.next;
     } while (before && place.isConnected);
-    const text = `${whole(total)} ${total === 1 ? "refusal" : "refusals"} in ${TIMES[seconds]}`;
-    fill(
+    const least = !hasOlder && total >= FORGETS_AFTER ? "At least " : "";
+    const text = `${least}${whole(total)} ${total === 1 ? "refusal" : "refusals"} in ${TIMES[seconds]}`;
+    refill(
       place,
       el("p", {}, text, ", counted at ", timeOfDay(Date.now() / 1000), "."),
       total > 0 && groupTable([...groups.values()].sort((one, other) => other.count - one.count)),
-      el("p", { class: "hint" }, "This node remembers the last 10,000 refusals, and other nodes have their own."),
+      el(
+        "p",
+        { class: "hint" },
+        oldest && ["The oldest of them is from ", dateAndTime(oldest), ". "],
+        ...memory(begin),
+      ),
     );
     say(`${text}.`);
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   } finally {
     place.removeAttribute("aria-busy");
   }
 }
 
+/** What the node may not know of the time that was asked for. */
+function memory(begin) {
+  const [startedAt, others] = [live.status?.startedAt, otherNodes()];
+  return [
+    "This node remembers refusals since its start",
+    startedAt && 1000 * startedAt > begin && [" (", dateAndTime(startedAt), ")"],
+    ": at most 6,000 of tokens that it has verified, and 4,000 others.",
+    others.length > 0 && ` Not asked: ${others.join(", ")}.`,
+  ];
+}
+
 function add(groups, one) {
-  const name = JSON.stringify([one.code, one.issuer, one.content]);
+  const name = JSON.stringify([one.code, one.issuer, Boolean(one.token_key), one.content]);
   const group = groups.get(name) ?? { count: 0, newest: one, requests: [] };
   group.count += 1;
   if (group.requests.length < SHOWN_REQUESTS) group.requests.push(one);
@@ -83,13 +107,13 @@ function groupTable(groups) {
     el("strong", {}, whole(times)),
     [
       el("a", { href: searchFor("code", newest.code) }, el("code", {}, newest.code)),
-      el("span", { class: "left" }, newest.explanation || newest.cause),
+      el("span", { class: "left" }, localised(newest.explanation || newest.cause)),
     ],
-    newest.issuer ?? el("span", { class: "hint" }, "not known"),
+    issuerOf(newest),
     newest.content
       ? el("a", { href: searchFor("content", newest.content) }, newest.content)
       : el("span", { class: "hint" }, "not known"),
-    timeOfDay(newest.time),
+    recently(newest.time),
     el(
       "details",
       {},

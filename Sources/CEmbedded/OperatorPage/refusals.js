@@ -2,9 +2,9 @@
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { banner, button, el, facts, fill, table } from "./dom.js";
-import { dateAndTime, timeOfDay, words } from "./format.js";
-import { searchFor } from "./kinds.js";
+import { banner, button, el, facts, refill, table } from "./dom.js";
+import { dateAndTime, localised, recently, words } from "./format.js";
+import { pseudonym, searchFor } from "./kinds.js";
 
 const PAGE_SIZE = 25;
 /** The order in which members of a refusal are shown; all others follow. */
@@ -59,12 +59,12 @@ export function refusalReport(report) {
       el("h2", {}, "Refused: ", words(report.code)),
       el("span", { class: "hint" }, dateAndTime(report.time), report.source === "ledger" && ", from the ledger"),
     ),
-    banner("bad", el("p", {}, report.explanation || report.cause)),
-    report.remedy && banner("info", el("p", {}, el("strong", {}, "What to do")), el("p", {}, report.remedy)),
-    report.degraded && banner("warn", el("p", {}, `Does not work now: ${report.degraded}`)),
+    banner("bad", el("p", {}, localised(report.explanation || report.cause))),
+    report.remedy && banner("info", el("p", {}, el("strong", {}, "What to do")), el("p", {}, localised(report.remedy))),
+    report.degraded && banner("warn", el("p", {}, "Does not work now: ", localised(report.degraded))),
     facts([
       ["Code", el("code", {}, report.code)],
-      ["Cause", report.cause],
+      ["Cause", localised(report.cause)],
       ...names.map((name) => [LABELS[name] ?? words(name), value(name, report)]),
     ]),
   );
@@ -77,8 +77,20 @@ function value(name, report) {
   if (name === "event") return words(report.event);
   if (name === "content") return el("a", { href: searchFor("content", report.content) }, report.content);
   if (name === "kid") return el("a", { class: "mono", href: searchFor("key", report.kid) }, report.kid);
-  return el("span", { class: name === "subject" || name === "trace_id" ? "mono" : "" }, String(report[name]));
+  if (name === "subject") return subjectLink(report);
+  return el("span", { class: name === "trace_id" ? "mono" : "" }, localised(String(report[name])));
 }
+
+const subjectLink = ({ subject, issuer }) =>
+  el(
+    "a",
+    { class: "mono", href: searchFor("subject", pseudonym(subject), issuer), title: subject },
+    `${subject.slice(0, 12)}…`,
+  );
+
+/** The issuer of a refusal's token. Without one, the token has an unknown key, or no token was read. */
+export const issuerOf = ({ issuer, token_key: key }) =>
+  issuer ?? el("span", { class: "hint" }, key ? "not known here" : "token not read");
 
 /** The newest refusals in the memory of this node, by pages: all, or those of a code or a series. */
 export function latestRefusals(filter = {}) {
@@ -91,15 +103,17 @@ async function showPage(place, filter, before) {
   place.setAttribute("aria-busy", "true");
   try {
     const { refusals, next } = await get("/v1/refusals", { limit: PAGE_SIZE, before, ...filter });
-    const columns = [["Time"], ["Code"], ["Why"], ["Content"], ["Request"]];
+    const columns = [["Time"], ["Code"], ["Why"], ["Issuer"], ["Subject"], ["Content"], ["Request"]];
     const rows = refusals.map((one) => [
-      timeOfDay(one.time),
+      recently(one.time),
       el("code", {}, one.code),
-      one.explanation || one.cause,
+      localised(one.explanation || one.cause),
+      issuerOf(one),
+      one.subject ? subjectLink(one) : "",
       one.content ?? "",
       el("a", { class: "mono", href: searchFor("request", one.request_id) }, one.request_id),
     ]);
-    fill(
+    refill(
       place,
       rows.length
         ? table("Latest refusals", columns, rows)
@@ -112,7 +126,7 @@ async function showPage(place, filter, before) {
       ),
     );
   } catch (error) {
-    fill(place, problem(error));
+    refill(place, problem(error));
   } finally {
     place.removeAttribute("aria-busy");
   }

@@ -3,8 +3,8 @@
 import { REVOCABLE, lift, revoke } from "./actions.js";
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { button, el, fill, table } from "./dom.js";
-import { dateAndTime } from "./format.js";
+import { button, el, refill, table } from "./dom.js";
+import { dateAndTime, whole } from "./format.js";
 import { session } from "./session.js";
 
 export const revocations = { name: "revocations", label: "Revoked", permission: "look", open };
@@ -53,14 +53,18 @@ async function show(place, heading) {
       one.reason,
       ...(mayLift ? [liftButton(one, place, heading)] : []),
     ]);
-    fill(
+    refill(
       place,
       rows.length ? table("Revocations", columns, rows) : el("p", { class: "empty" }, "Nothing is revoked."),
       !isComplete &&
-        el("p", { class: "hint" }, "These are the newest 1,000. The command latchkey revocations list prints all."),
+        el(
+          "p",
+          { class: "hint" },
+          `These are the newest ${whole(all.length)}. The command latchkey revocations list prints all.`,
+        ),
     );
   } catch (error) {
-    fill(
+    refill(
       place,
       error.status === 404
         ? el("p", { class: "empty" }, "This listener has no credential, so it serves no revocations.")

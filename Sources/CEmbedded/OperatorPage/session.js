@@ -5,6 +5,8 @@ import { Refused, get, link, post, remove } from "./api.js";
 const WATCH_INTERVAL_MS = 5_000;
 /** How long before its end the operator is warned. */
 const WARNING_SECONDS = 60;
+/** A request of the page itself makes the server's session longer, so it is sent only so soon after an activity. */
+const RECENT_USE_MS = 60_000;
 /** Reading and moving count as activity too: at most once in this time the server hears of them. */
 const TOUCH_INTERVAL_MS = 60_000;
 
@@ -27,6 +29,11 @@ class Session extends EventTarget {
 
   can(permission) {
     return Boolean(this.who?.permissions.includes(permission));
+  }
+
+  /** Whether the operator has just done something, or has no session that could end. */
+  get isInUse() {
+    return this.who !== null && (this.who.kind !== "session" || Date.now() - this.#lastUse < RECENT_USE_MS);
   }
 
   /** Whether the listener knows this browser. With a client certificate there is no log-in. */

@@ -1,11 +1,8 @@
 // The panels of the view Now: what will end, the nodes, the clock, the listeners, and pages that browsers stopped.
 
-import { percent } from "./condition.js";
+import { endTone } from "./condition.js";
 import { el, facts, table } from "./dom.js";
 import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
-
-const WEEK = 7 * 86400;
-const MONTH = 30 * 86400;
 
 const panel = (title, ...content) => el("section", { class: "panel" }, el("h2", {}, title), content);
 
@@ -14,9 +11,9 @@ export function endsPanel({ ends, now }) {
   const rows = [...(ends ?? [])]
     .sort((one, other) => one.endsAt - other.endsAt)
     .map(({ kind, name, endsAt }) => [
-      el("span", {}, name, el("span", { class: "left" }, words(kind))),
-      date(endsAt),
-      el("span", { class: `tag ${endsTone(endsAt - now)}` }, untilThen(endsAt, now)),
+      el("span", {}, name, el("span", { class: "left" }, ENDING[kind] ?? words(kind))),
+      endsAt - now < 2 * 86400 ? dateAndTime(endsAt) : date(endsAt),
+      el("span", { class: `tag ${endTone(kind, endsAt - now)}` }, untilThen(endsAt, now)),
     ]);
   return panel(
     "Certificates and credentials",
@@ -26,7 +23,7 @@ export function endsPanel({ ends, now }) {
   );
 }
 
-const endsTone = (seconds) => (seconds < WEEK ? "bad" : seconds < MONTH ? "warn" : "good");
+const ENDING = { tls: "TLS", fairplay: "FairPlay" };
 
 /** A node tells of itself each minute. After three minutes without that it is down, or cut off from the database. */
 const SILENCE_SECONDS = 180;
@@ -38,7 +35,10 @@ const STATES = {
   not_ready: ["bad", "not ready"],
 };
 
-/** All nodes of the database: state, version, and share of the licences of the last five minutes. */
+/**
+ * All nodes of the database: state, version, and number of licences. The five minutes of each node end when it was
+ * seen, so the numbers have no common sum and no shares.
+ */
 export function nodesPanel({ nodes, now, node, degraded }) {
   // Without the database, this node hears nothing of the others.
   const isDeaf = degraded.some(({ part }) => part === "postgresql");
@@ -46,7 +46,6 @@ export function nodesPanel({ nodes, now, node, degraded }) {
     .map((one) => (isDeaf && !one.isThis ? { ...one, state: null, licenses: null } : one))
     .map((one) => ({ ...one, isSilent: !isDeaf && !one.isThis && !(now - one.seenAt <= SILENCE_SECONDS) }))
     .sort((one, other) => one.node.localeCompare(other.node));
-  const total = all.reduce((sum, one) => sum + (one.isSilent ? 0 : (one.licenses ?? 0)), 0);
   const rows = all.map((one) => [
     [
       el("span", { class: "mono" }, one.node),
@@ -54,14 +53,21 @@ export function nodesPanel({ nodes, now, node, degraded }) {
       one.version && el("span", { class: "left" }, `version ${one.version}`),
     ],
     nodeState(one),
-    one.isSilent || !isKnown(one.licenses) ? "–" : total ? percent(one.licenses / total) : whole(one.licenses),
+    one.isSilent || !isKnown(one.licenses) ? "–" : whole(one.licenses),
     one.isThis ? "now" : isKnown(one.seenAt) ? seen(one.seenAt, now) : "–",
   ]);
-  const columns = [["Node"], ["State"], ["Licences", "number"], ["Seen", "number"]];
+  const columns = [["Node"], ["State"], ["Licences in 5 min", "number"], ["Seen", "number"]];
   return panel(
     "Nodes",
     rows.length
-      ? table("Nodes", columns, rows)
+      ? [
+          table("Nodes", columns, rows),
+          el(
+            "p",
+            { class: "hint" },
+            "The five minutes of this node end now, and those of each other node when it was seen.",
+          ),
+        ]
       : el("p", { class: "empty" }, "This is the only node: ", el("span", { class: "mono" }, node ?? "no name"), "."),
   );
 }
@@ -75,6 +81,19 @@ const isKnown = (value) => value !== null && value !== undefined;
 const seen = (seenAt, now) => (now - seenAt < 2 ? "now" : `${duration(now - seenAt)} ago`);
 const signed = (seconds) => `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
 
+const CLOCKS = {
+  unproved: "Since the start it is ahead of the time in the store. That is right if the node was down meanwhile.",
+  stepped: "It was set while the daemon ran. Licences are given.",
+  behind: "It is behind the time in the store. Only renewals are served.",
+  apart: "It differs too much from the database's. Nothing is counted.",
+};
+
+function clockState(state) {
+  if (!CLOCKS[state]) return words(state);
+  const more = `${CLOCKS[state]} Nothing is deleted until it is trusted. `;
+  return [words(state), el("span", { class: "left" }, more, el("code", {}, "latchkey clock show"), " says more.")];
+}
+
 export function clockPanel({ clock, memory, nodes, now }) {
   const own = nodes?.find(({ isThis }) => isThis);
   const used = memory && `${bytes(memory.charged)} of ${bytes(memory.budget)}`;
@@ -82,7 +101,7 @@ export function clockPanel({ clock, memory, nodes, now }) {
     "Clock and memory",
     facts([
       ["Server time", dateAndTime(now)],
-      ["Clock", clock?.state && words(clock.state)],
+      ["Clock", clock?.state && clockState(clock.state)],
       ["Before the database's clock", isKnown(own?.clockOffsetSeconds) && signed(own.clockOffsetSeconds)],
       ["Waits for the ledger's copy", isKnown(own?.ledgerLagRows) && `${whole(own.ledgerLagRows)} rows`],
       ["Charged memory", used],

@@ -1,11 +1,12 @@
-// What happened, from the ledger.
+// What happened, from the ledger of this node.
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { button, el, facts, fill, folded } from "./dom.js";
-import { dateAndTime, day, duration, timeOfDay, words } from "./format.js";
+import { button, el, facts, folded, refill } from "./dom.js";
+import { dateAndTime, day, duration, localised, timeOfDay, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { sentence } from "./ledger-words.js";
+import { elsewhere } from "./other-nodes.js";
 
 const PAGE_SIZE = 50;
 
@@ -64,36 +65,43 @@ const LINKED = {
 const IDS = new Set(["subject", "device", "token", "cookie", "cmcdSession"]);
 const SECONDS = new Set(["lease", "rental", "playback"]);
 
-/** A panel that reads rows of the ledger by pages. `onEntry` hears each. */
-export function timeline(query, onEntry = () => {}) {
+/** A panel that reads rows of the ledger by pages. `onEntry` hears each, and `onPage` is called after each page. */
+export function timeline(query, listeners) {
   const list = el("div", {});
   const state = { day: null, group: null };
   const add = (entries) => entries.forEach((entry) => append(list, state, entry));
-  return panel(list, query, PAGE_SIZE, add, onEntry);
+  return panel(list, query, PAGE_SIZE, add, listeners);
 }
 
-/** A panel that fills a list with rows of the ledger: `add` shows those of each page. */
-export function panel(list, query, size, add, onEntry) {
+/**
+ * A panel that fills a list with rows of the ledger: `add` shows those of each page, and is told whether there are
+ * more. The ledger is that of this node.
+ */
+export function panel(list, query, size, add, listeners) {
   const more = el("div", { class: "row" });
-  load(more, { query, size, add, onEntry, count: 0 }, null);
-  return el("section", { class: "panel" }, el("h2", {}, "What happened"), list, more);
+  load(more, { query, size, add, ...listeners, count: 0 }, null);
+  return el("section", { class: "panel" }, el("h2", {}, "What happened on this node"), list, more, elsewhere(query));
 }
 
 async function load(more, state, after) {
-  const { query, size, add, onEntry } = state;
-  fill(more, el("p", { class: "empty", role: "status" }, "Reading the ledger…"));
+  const { query, size, add, onEntry, onPage } = state;
+  refill(more, el("p", { class: "empty", role: "status" }, "Reading the ledger…"));
   try {
     const { entries, next, isComplete, order } = await get("/v1/ledger", { ...query, after, limit: size });
-    add(entries);
+    add(entries, Boolean(next));
     entries.forEach(onEntry);
+    onPage();
     state.count += entries.length;
     const isCutShort = isComplete === false && entries.length < size;
     const isOldestFirst = order && order !== "newestFirst" && order !== "newest";
-    fill(
+    refill(
       more,
       state.count === 0 &&
-        el("p", { class: "empty" }, next ? "Nothing found so far." : "The ledger has nothing about this."),
-      state.count > 0 && !next && isComplete !== false && el("p", { class: "hint" }, "That is all."),
+        el("p", { class: "empty" }, next ? "Nothing found so far." : "The ledger of this node has nothing about this."),
+      state.count > 0 &&
+        !next &&
+        isComplete !== false &&
+        el("p", { class: "hint" }, "That is all that the ledger of this node has."),
       isCutShort &&
         el("p", { class: "hint" }, "The search has read as many rows as one request may. Continue to read more."),
       next &&
@@ -102,7 +110,7 @@ async function load(more, state, after) {
         ),
     );
   } catch (error) {
-    fill(
+    refill(
       more,
       problem(error),
       button("Try again", () => load(more, state, after)),
@@ -145,11 +153,11 @@ function value(name, content) {
   if (IDS.has(name)) return el("span", { class: "mono" }, content);
   if (SECONDS.has(name) && typeof content === "number") return duration(content);
   if (name === "until" || name === "renewAfter") return dateAndTime(content);
-  if (typeof content !== "object") return String(content);
+  if (typeof content !== "object") return localised(String(content));
   const parts = Object.entries(content).filter(
     ([, one]) => one !== null && one !== "" && !(Array.isArray(one) && !one.length),
   );
   return parts.length
-    ? facts(parts.map(([key, one]) => [words(key), Array.isArray(one) ? one.join(", ") : String(one)]))
+    ? facts(parts.map(([key, one]) => [words(key), localised(Array.isArray(one) ? one.join(", ") : String(one))]))
     : null;
 }

@@ -45,6 +45,7 @@ function open(parameters) {
 
 /** Carries out a question, and shows its answer or its failure in the place of the one before. */
 async function show(place, button, ask) {
+  const hadFocus = document.activeElement === button;
   button.disabled = true;
   try {
     fill(place, await ask());
@@ -54,6 +55,8 @@ async function show(place, button, ask) {
     fill(place, problem(error));
   } finally {
     button.disabled = false;
+    // A button that was disabled has lost the focus.
+    if (hadFocus && document.activeElement === document.body) button.focus({ preventScroll: true });
   }
 }
 
@@ -80,7 +83,7 @@ function byRequest(results) {
         return el(
           "p",
           { class: "panel empty" },
-          "This node remembers no refusal of this request. It keeps the last 10,000. ",
+          "This node remembers no refusal of this request. It keeps at most 10,000 since its start. ",
           "Another node may have refused it, or the request was answered.",
         );
       }

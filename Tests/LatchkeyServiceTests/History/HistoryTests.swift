@@ -250,11 +250,15 @@ import Testing
         metrics.player.refused(.tokenExpired)
         metrics.player.refused(.keyNotFound)
         metrics.player.refused(.storageUnavailable)
+        metrics.player.refused(.rateLimited)
+        metrics.player.refused(.overloaded)
+        metrics.player.refused(.bodyEmpty)
         clock.advance(by: .seconds(1))
         let sample = Dictionary(
             uniqueKeysWithValues: zip(HistorySeries.allCases, sampler.sample(at: clock.monotonicTime)))
         #expect(sample[.refusalsToken] == 2 && sample[.refusalsKey] == 1 && sample[.refusalsFault] == 1)
-        #expect(sample[.refusals] == 4 && sample[.refusalsSPC] == 0)
+        #expect(sample[.refusalsOverload] == 2 && sample[.refusalsAnonymous] == 1)
+        #expect(sample[.refusals] == 7 && sample[.refusalsSPC] == 0)
     }
 
     /// The article Metrics says what each series is.
