@@ -3,7 +3,7 @@ import PackageDescription
 
 // A sample of an app's side. `LatchkeyLicenses` needs only Foundation. `LatchkeyPlayback` is for Apple's systems. On
 // Linux it is compiled and tested against the declarations in Tests/Declarations. `license-client` is a command-line
-// program that asks for licences.
+// program that asks for licenses.
 var playbackDependencies: [Target.Dependency] = ["LatchkeyLicenses"]
 var linuxTargets: [Target] = []
 #if os(Linux)

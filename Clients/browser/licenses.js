@@ -116,7 +116,7 @@ async function post(url, { spc, token, credentials, signal }) {
   }
 }
 
-// Whether an answer is a licence: a CKC, whose header has 28 bytes and the version 1 or 2, or a JSON array of them. A
+// Whether an answer is a license: a CKC, whose header has 28 bytes and the version 1 or 2, or a JSON array of them. A
 // proxy may answer with 200 too.
 export function isLicense(status, body) {
   const [first, second, third, version] = new Uint8Array(body);
@@ -124,11 +124,11 @@ export function isLicense(status, body) {
   return status === 200 && body.byteLength > 28 && (isCKC || first === "[".charCodeAt());
 }
 
-// The problem in an answer that is not a licence. Without an answer it is null.
+// The problem in an answer that is not a license. Without an answer it is null.
 export function problemIn(answer) {
   if (!answer) return noAnswer();
   const problem = readProblem(answer.status, answer.header, new TextDecoder().decode(answer.body));
-  return answer.status < 400 ? { ...problem, code: null, detail: "the answer is not a licence" } : problem;
+  return answer.status < 400 ? { ...problem, code: null, detail: "the answer is not a license" } : problem;
 }
 
 // Asks the app for a token. An app that does not answer must not hold up a playback.
@@ -140,7 +140,7 @@ export function askForToken(getToken) {
   });
 }
 
-// Gets the first licence for an SPC. Repeats lost requests, and asks for a new token once. Throws a problem.
+// Gets the first license for an SPC. Repeats lost requests, and asks for a new token once. Throws a problem.
 export async function getFirstLicense({ url, getToken, credentials = "same-origin" }, spc, signal) {
   const attempts = new Attempts();
   let token = null;
@@ -167,7 +167,7 @@ export async function getFirstLicense({ url, getToken, credentials = "same-origi
 
 // --- Leases ----------------------------------------------------------------------------------------------------------
 
-// The lease of a licence: the seconds until its renewal and until its end, the pause after a failed attempt, and the
+// The lease of a license: the seconds until its renewal and until its end, the pause after a failed attempt, and the
 // session token. Returns null if there is nothing to renew. The times are differences of the server's times, because
 // the device's own clock may be wrong.
 export function readLease(header) {
@@ -179,8 +179,8 @@ export function readLease(header) {
   return { delay: Math.max(1, delay), life, pause: Math.max(1, life / 100), token: header("X-Session-Token") };
 }
 
-// Renews the licences of one session of the browser (`MediaKeySession`, or Safari's older `WebKitMediaKeySession`),
-// until it is closed. The player gets the first licence. Renewals do not go through the player, because players give up
+// Renews the licenses of one session of the browser (`MediaKeySession`, or Safari's older `WebKitMediaKeySession`),
+// until it is closed. The player gets the first license. Renewals do not go through the player, because players give up
 // after few attempts, and then stop a playback whose lease has not ended yet.
 export class Renewal {
   #session;
@@ -191,7 +191,7 @@ export class Renewal {
   #takeMessage = null;
   #hurriedAt = -Infinity;
 
-  // `url` is the licence URL. `getToken` returns a new token of the app's own service. `onProblem` is called if the
+  // `url` is the license URL. `getToken` returns a new token of the app's own service. `onProblem` is called if the
   // server refuses the renewal, or if there is none at the end of the lease.
   constructor(session, { url, getToken, onProblem, credentials = "same-origin" }) {
     this.#session = session;
@@ -201,7 +201,7 @@ export class Renewal {
     for (const type of ["message", "webkitkeymessage"]) {
       session.addEventListener(type, (event) => this.#take(event), options);
     }
-    // Players give up a session whose lease has ended. The next licence makes it usable again.
+    // Players give up a session whose lease has ended. The next license makes it usable again.
     const keep = (event) => {
       if (!this.#round || ![...session.keyStatuses.values()].includes("expired")) return;
       event.stopImmediatePropagation();
@@ -211,10 +211,10 @@ export class Renewal {
     session.closed?.then(() => this.stop(), () => this.stop());
   }
 
-  // Call this after a licence, with its header fields and the token that was used for it.
+  // Call this after a license, with its header fields and the token that was used for it.
   licensed(header, token) {
     const lease = readLease(header);
-    // Without a lease, nothing bridges the time until the next licence.
+    // Without a lease, nothing bridges the time until the next license.
     const { life, pause } = lease ?? { life: 0, pause: 1 };
     this.#lease = { life, endsAt: now() + life, pause, token: lease?.token ?? token, hasTold: false };
     this.#end();

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Asks a Latchkey server for one licence with an SPC from a file, and shows the answer that a player would get.
+# Asks a Latchkey server for one license with an SPC from a file, and shows the answer that a player would get.
 #
 #   LATCHKEY_TOKEN=… Clients/curl/license.sh URL SPC CKC [renew|offline]
 #   Clients/curl/license.sh URL certificate FILE
 #
-# URL is the server's, such as https://keys.example.com. SPC is the file to send. CKC is the file for the licence. The
-# script prints the facts about the licence or the refusal.
+# URL is the server's, such as https://keys.example.com. SPC is the file to send. CKC is the file for the license. The
+# script prints the facts about the license or the refusal.
 #
-# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments (and an SPC that cannot be read, or a file that
+# The status is 0 for a license, 1 for a refusal, 2 for wrong arguments (and an SPC that cannot be read, or a file that
 # cannot be written), 3 if another attempt later may help (429, 503, no answer, or a proxy's page in place of a
-# licence), and 4 if the token is the cause (401).
+# license), and 4 if the token is the cause (401).
 set -euo pipefail
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
@@ -50,7 +50,7 @@ has_body() {
     ((size > $2)) && [[ $(head --bytes 4 "$answer/body" | od --address-radix n --format x1 | tr -d ' ') =~ ^($1) ]]
 }
 
-# The server counts a licence. So the file for it must be right before the request.
+# The server counts a license. So the file for it must be right before the request.
 output=$3
 [[ ! -d $output && -w $(dirname -- "$output") ]] || fail "the file $output cannot be written"
 

@@ -34,7 +34,7 @@ export function createHls({ license, certificate, getToken, onProblem, by, crede
     return { initDataType: "skd", initData: new TextEncoder().encode(key.decryptdata.uri).buffer };
   }
 
-  // Gets the licences of a session. hls.js would repeat a lost request without a pause, and give up after a 401.
+  // Gets the licenses of a session. hls.js would repeat a lost request without a pause, and give up after a 401.
   function serve(session, uri) {
     const film = {
       url: license,
@@ -60,7 +60,7 @@ export function createHls({ license, certificate, getToken, onProblem, by, crede
     return renewal;
   }
 
-  // Tells hls.js, and thereby the app, that there is no licence. The cause is a problem, or the module's own error.
+  // Tells hls.js, and thereby the app, that there is no license. The cause is a problem, or the module's own error.
   function fail(cause) {
     const error = cause instanceof Error ? cause : new Error(cause.code ?? cause.detail ?? "no answer");
     const { KEY_SYSTEM_LICENSE_REQUEST_FAILED, KEY_SYSTEM_SESSION_UPDATE_FAILED } = Hls.ErrorDetails;

@@ -6,8 +6,8 @@
 //     onProblem: ({ status, code, detail, hint, retryAfter }) => show(code ?? detail),
 //   });
 //
-// If the first licence is refused, Shaka's own error 6007 follows. If a renewal is refused, there is only `onProblem`,
-// because the licence is still valid.
+// If the first license is refused, Shaka's own error 6007 follows. If a renewal is refused, there is only `onProblem`,
+// because the license is still valid.
 import {
   Attempts, adviceOn, adviceOnRenewal, askForToken, isLicense, noAnswer, pause, problemIn, readLease, readProblem,
   tellApp,
@@ -34,7 +34,7 @@ export function configure(player, { base, getToken, onProblem }) {
   });
 }
 
-// The server's reason in an error of Shaka: 6007 (licence), or 6017 (certificate), with which `load()` is rejected.
+// The server's reason in an error of Shaka: 6007 (license), or 6017 (certificate), with which `load()` is rejected.
 export function problemOf(error) {
   const {
     BAD_HTTP_STATUS, LICENSE_REQUEST_FAILED, SERVER_CERTIFICATE_REQUEST_FAILED, REQUEST_FILTER_ERROR,
@@ -66,9 +66,9 @@ class Guard {
   #player;
   // For each request: its film and token. Shaka passes the same object to all attempts.
   #requests = new WeakMap();
-  // For each session of the browser that has a licence: film, token, lease, timer, and the newest request.
+  // For each session of the browser that has a license: film, token, lease, timer, and the newest request.
   #sessions = new Map();
-  // For each session whose first licence is under way: its film.
+  // For each session whose first license is under way: its film.
   #films = new Map();
   #lastFailure = null;
 
@@ -144,7 +144,7 @@ class Guard {
     return seconds !== null;
   }
 
-  // --- Licences and renewals
+  // --- Licenses and renewals
 
   #takeResponse(type, { status, headers, data, originalRequest }) {
     const known = this.#requests.get(originalRequest);
@@ -152,7 +152,7 @@ class Guard {
     const { sessionId } = originalRequest;
     const older = this.#sessions.get(sessionId);
     // The browser's module takes only the answer to its last SPC.
-    if (older && older.request !== originalRequest) throw new Error("this licence is for an older request");
+    if (older && older.request !== originalRequest) throw new Error("this license is for an older request");
     const header = headerOf(headers);
     if (!isLicense(status ?? 200, data)) {
       const problem = problemIn({ status: status ?? 200, header, body: data });
@@ -208,7 +208,7 @@ class Guard {
     if (error.code !== shaka.util.Error.Code.LICENSE_REQUEST_FAILED) return;
     const [cause, { sessionId } = {}] = error.data;
     const { OPERATION_ABORTED, RESPONSE_FILTER_ERROR } = shaka.util.Error.Code;
-    // A response filter fails without a problem if the licence is for an older request.
+    // A response filter fails without a problem if the license is for an older request.
     if (cause.code === OPERATION_ABORTED || (cause.code === RESPONSE_FILTER_ERROR && !cause.data[0]?.problem)) {
       error.handled = true;
       this.#films.delete(sessionId);

@@ -197,7 +197,7 @@ package struct AdminHandler: HTTPHandler {
 }
 
 /// `GET /v1/refusals/REQUEST-ID` of the admin listener: why a request was refused, what was found and expected, and
-/// what to do, if it is among the last 10,000. With the id of a trace, the answer is about the newest refusal of that
+/// what to do, if memory still has it. With the id of a trace, the answer is about the newest refusal of that
 /// trace. `latchkey why` asks here.
 package struct RefusalEndpoint: Sendable {
     package static let prefix = "/v1/refusals/"

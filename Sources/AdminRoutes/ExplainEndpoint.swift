@@ -11,9 +11,9 @@ package import RouteKit
 package import Telemetry
 
 /// `POST /v1/explain` of the admin listener: shows every check of a token and an SPC, its verdict, and the terms of the
-/// licence.
+/// license.
 ///
-/// The body is an object with `token`, and optionally `spc` (Base64), `offline`, `address` and `country`. No licence is
+/// The body is an object with `token`, and optionally `spc` (Base64), `offline`, `address` and `country`. No license is
 /// issued.
 package struct ExplainEndpoint: Sendable {
     private let pipelines: LicensePipelines

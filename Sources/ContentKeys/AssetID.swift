@@ -71,7 +71,7 @@ package struct AssetReference: Hashable, Sendable {
     /// The candidates, each of them once. Empty only if an asset id is longer than an alias and is not a text that
     /// names anything.
     package let candidates: [AssetCandidate]
-    /// The explicit key id of the asset id; nil if it has none. A licence is for that key, or is refused.
+    /// The explicit key id of the asset id; nil if it has none. A license is for that key, or is refused.
     package let binding: Binding?
 
     /// What an asset id with an explicit key id says.
@@ -117,9 +117,9 @@ package struct AssetReference: Hashable, Sendable {
     }
 }
 
-/// The result of looking an asset id up, for operators. A licence request learns only whether there is a key.
+/// The result of looking an asset id up, for operators. A license request learns only whether there is a key.
 package enum AssetResolution: Equatable, Sendable {
-    /// The key that licences contain, with its initialization vector, which is public.
+    /// The key that licenses contain, with its initialization vector, which is public.
     case live(ContentKeyAttributes, iv: Bytes16)
     /// A key that is not delivered any more.
     case withdrawn(KeyID)

@@ -137,7 +137,7 @@ struct AssetText {
         let distinct = Self.distinct(explicit)
         let contents = parts.flatMap(\.others).compactMap(\.contentID)
         let binding = AssetReference.Binding(keyIDs: distinct, contentIDs: contents)
-        // Two key ids that differ name no key, because the licence can be for one key only.
+        // Two key ids that differ name no key, because the license can be for one key only.
         guard distinct.count <= 1 else { return Names(candidates: wholes(isBound: true), binding: binding) }
         let candidates = ownNames + wholes(isBound: true) + keyNames.flatMap(\.candidates)
         return Names(candidates: candidates, binding: binding)

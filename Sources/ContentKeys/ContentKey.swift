@@ -48,7 +48,7 @@ extension ContentKey: CustomStringConvertible, CustomReflectable {
 package final class ContentKeyRecord: Equatable, Sendable {
     package let attributes: ContentKeyAttributes
     package let key: ContentKey
-    /// The packager's initialization vector, which the licence must carry.
+    /// The packager's initialization vector, which the license must carry.
     package let iv: Bytes16
 
     /// Throws `ivEqualsKey` if the vector equals the key. The vector is public, so it would reveal the key.

@@ -51,7 +51,7 @@ package enum EncryptionScheme: String, Hashable, Sendable, CaseIterable {
     case cens
     case cbc1
 
-    /// Whether FairPlay plays content of this scheme. No licence contains a key of another scheme.
+    /// Whether FairPlay plays content of this scheme. No license contains a key of another scheme.
     package var isFairPlay: Bool {
         switch self {
         case .cbcs, .sampleAES: true
@@ -63,7 +63,7 @@ package enum EncryptionScheme: String, Hashable, Sendable, CaseIterable {
 /// Whether a key is delivered. The raw values are stored, and never change.
 package enum ContentKeyState: String, Hashable, Sendable, CaseIterable {
     case live
-    /// The key is kept only for the record. No licence contains it any more.
+    /// The key is kept only for the record. No license contains it any more.
     case withdrawn
 }
 
@@ -108,7 +108,7 @@ extension ContentKeyAttributes {
 
 /// The 16-byte names by which a device reports an offline key (protocol, sections 4.3 and 4.4).
 ///
-/// Both depend only on the record. A report about an old licence can therefore still be matched with its key.
+/// Both depend only on the record. A report about an old license can therefore still be matched with its key.
 extension ContentKeyAttributes {
     /// The stream id, which is unique for each key: the bytes of the key id.
     package var streamID: Bytes16 { keyID.words }

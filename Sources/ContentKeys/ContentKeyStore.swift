@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// Provides the content key of a licence.
+/// Provides the content key of a license.
 package protocol ContentKeySource: Sendable {
     /// Returns the live key that an asset id names; nil if it names none.
     ///

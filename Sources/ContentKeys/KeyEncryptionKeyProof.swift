@@ -3,7 +3,7 @@ import KeyCrypto
 
 /// Proves in a database which key-encryption key seals its content keys.
 ///
-/// A wrong key file is therefore noticed when the store is opened, and not at the first licence.
+/// A wrong key file is therefore noticed when the store is opened, and not at the first license.
 package struct KeyEncryptionKeyProof: Equatable, Sendable {
     package let version: UInt32
     /// A seal over data that is not secret (`KeySealing.makeProof`).

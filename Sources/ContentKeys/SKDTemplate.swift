@@ -66,7 +66,7 @@ package struct SKDTemplate: Hashable, Sendable {
     /// Whether a URL contains the key's initialization vector, directly or within JSON.
     package var needsIV: Bool { parts.contains(.field(.iv)) || parts.contains(.field(.json)) }
 
-    /// Whether the template contains the host of the licence server.
+    /// Whether the template contains the host of the license server.
     package var needsAuthority: Bool { parts.contains(.field(.authority)) }
 
     /// Returns the URL of a key. Throws `fieldMissing` if the key has no value for a field, `notToldApart` if another
@@ -175,7 +175,7 @@ package struct SKDNames: Hashable, Sendable {
     package var iv: Bytes16
     package var periodIndex: UInt32?
     package var trackLabel: TrackLabel?
-    /// The host of the licence server, with a port if it needs one.
+    /// The host of the license server, with a port if it needs one.
     package var authority: String?
 
     package init(

@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// Why a token does not allow a licence.
+/// Why a token does not allow a license.
 ///
 /// No case contains text of the token: names of claims come from Latchkey's own vocabularies. `ProblemCode` in
 /// `Licensing` has the table of the answers that clients get.
@@ -45,9 +45,9 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case streamingNotGranted
     /// The right covers the content for streaming only.
     case offlineNotGranted
-    /// The right grants offline use, but also has a lease. A licence that the device keeps would outlast the lease.
+    /// The right grants offline use, but also has a lease. A license that the device keeps would outlast the lease.
     case offlineOutlivesLease
-    /// The right begins later. FairPlay cannot delay a licence, so the client must ask again.
+    /// The right begins later. FairPlay cannot delay a license, so the client must ask again.
     case rightNotStarted(retryAfterSeconds: Int64)
     /// The right has ended.
     case rightEnded
@@ -63,7 +63,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case contentRevoked
     /// The session was ended.
     case sessionKilled
-    /// The session token can no longer renew a licence.
+    /// The session token can no longer renew a license.
     case sessionEnded(SessionEnd)
     /// The token is of a kind that another server makes for its own use.
     case tokenOfAnotherServer
@@ -150,7 +150,7 @@ extension EntitlementError: CustomStringConvertible {
         case .contentNotCovered: "no right of the token covers the content"
         case .streamingNotGranted: "the right is for offline use only"
         case .offlineNotGranted: "the right is for streaming only"
-        case .offlineOutlivesLease: "the right has a lease, which an offline licence would outlast"
+        case .offlineOutlivesLease: "the right has a lease, which an offline license would outlast"
         case .rightNotStarted(let seconds): "the right begins in \(seconds) s"
         case .rightEnded: "the right has ended"
         case .profileUnknown: "the right names a profile that is not configured"
@@ -159,7 +159,7 @@ extension EntitlementError: CustomStringConvertible {
         case .deviceRevoked: "the device is revoked"
         case .contentRevoked: "the content is revoked"
         case .sessionKilled: "the session was ended"
-        case .sessionEnded(let end): "the session token can no longer renew a licence: \(end)"
+        case .sessionEnded(let end): "the session token can no longer renew a license: \(end)"
         case .tokenOfAnotherServer: "the token was made by another server for its own use"
         case .sessionOfAnotherServer: "the session token was made by another server, and there is no content token"
         case .deviceMismatch: "the device is not the one that the token is pinned to"
@@ -189,7 +189,7 @@ extension TokenFault: CustomStringConvertible {
     }
 }
 
-/// Why a session token can no longer renew a licence. The app needs a new entitlement token.
+/// Why a session token can no longer renew a license. The app needs a new entitlement token.
 package enum SessionEnd: Equatable, Sendable {
     /// The lease and its grace have ended, or the session has ended.
     case expired

@@ -4,7 +4,7 @@ package enum TokenDialect: String, Sendable, CaseIterable {
     case jwt
     /// NAGRA's ContentAuthZ (entitlement, section 1.2.2).
     case nagra
-    /// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3).
+    /// Axinom's license service message with an entitlement message of version 2 (entitlement, section 1.3).
     case axinom
     /// This server's own sealed token, which replaces ExpressPlay's (entitlement, section 1.1.4).
     case expressPlay = "expressplay"

@@ -2,7 +2,7 @@
 ///
 ///     offset  size  field
 ///          0     4  lease in seconds from the creation of the SPC
-///          4     4  rental in seconds from the acquisition of the licence
+///          4     4  rental in seconds from the acquisition of the license
 ///          8     4  key type
 ///         12     4  reserved, 86d34a3a
 package enum KeyDuration: Sendable, Equatable {
@@ -44,7 +44,7 @@ package enum KeyDuration: Sendable, Equatable {
     }
 }
 
-/// A limit in a licence: 1 to 0xFFFFFFFE seconds.
+/// A limit in a license: 1 to 0xFFFFFFFE seconds.
 ///
 /// To a device, 0 means "no limit". 0xFFFFFFFF is left out, because it has been used for "no limit" too.
 package struct LicenseSeconds: Sendable, Hashable, Comparable {

@@ -4,7 +4,7 @@ package import KeyCrypto
 /// A library outside this process that writes whole CKCs for a credential, because only it can open its SK..R1 blocks
 /// (SDK 26, sections 1 to 4).
 ///
-/// Neither the session key nor R1 nor a content key block leaves the library. So it is told the terms of the licence
+/// Neither the session key nor R1 nor a content key block leaves the library. So it is told the terms of the license
 /// together with the key, and returns HU and a CKC that holds them.
 package protocol LicenseLibrary: Sendable {
     /// Answers one order, and returns on the caller's executor.
@@ -15,7 +15,7 @@ package protocol LicenseLibrary: Sendable {
 package struct LibraryOrder: Sendable {
     /// The SPC as the device has sent it.
     package let message: [UInt8]
-    /// The licence to write; nil if only the facts of the SPC are asked for.
+    /// The license to write; nil if only the facts of the SPC are asked for.
     package let license: LibraryLicense?
 
     package init(message: [UInt8], license: LibraryLicense?) {
@@ -24,7 +24,7 @@ package struct LibraryOrder: Sendable {
     }
 }
 
-/// The licence that a library is to write.
+/// The license that a library is to write.
 package struct LibraryLicense: Sendable {
     /// The content key; 16 bytes.
     package let key: SharedSecret
@@ -56,7 +56,7 @@ package struct LibraryAnswer: Sendable, Equatable {
     }
 }
 
-/// The terms of a licence in the form in which a library takes them (SDK 26, section 3).
+/// The terms of a license in the form in which a library takes them (SDK 26, section 3).
 package struct LibraryTerms: Sendable, Equatable {
     /// The kind of content, from which the library derives the security level.
     package enum ContentType: UInt8, Sendable, CaseIterable {
@@ -126,7 +126,7 @@ package struct LibraryTerms: Sendable, Equatable {
     }
 }
 
-/// A term of a licence that a library cannot be told, or that it would write otherwise. The request is then refused.
+/// A term of a license that a library cannot be told, or that it would write otherwise. The request is then refused.
 package enum LibraryTermError: Error, Equatable, Sendable {
     case rental
     case leaseWithRental
@@ -165,7 +165,7 @@ extension LibraryTermError: CustomStringConvertible {
         case .leaseWithRental: "a lease together with a rental"
         case .securityLevel(let level, let type): "the security level \(level) for content of the type \(type)"
         case .hdcp(let level, let type): "the HDCP level \(level) for content of the type \(type)"
-        case .hardEnd: "one hard end of an offline licence for a device with offline keys of version 2"
+        case .hardEnd: "one hard end of an offline license for a device with offline keys of version 2"
         case .persistentKey: "a persistent key for a device with offline keys of version 2"
         case .offlineKeyVersion1: "an offline key of version 1"
         }
@@ -174,7 +174,7 @@ extension LibraryTermError: CustomStringConvertible {
 
 extension LibraryTerms {
     /// Translates terms that were checked for the device. Throws the term that cannot be translated: the library never
-    /// writes a licence that differs from these terms.
+    /// writes a license that differs from these terms.
     ///
     /// Without an HDCP block, a device enforces Type 0, so the block that the library always writes changes nothing.
     package init(

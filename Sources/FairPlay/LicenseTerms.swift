@@ -1,4 +1,4 @@
-/// The terms of a licence, from which the blocks of a CKC are written.
+/// The terms of a license, from which the blocks of a CKC are written.
 ///
 /// The type cannot express terms that FairPlay does not allow: an offline key with a lease, or a CKC with both a
 /// duration block and an offline key block, which a device refuses.
@@ -46,9 +46,9 @@ package struct LicenseTerms: Sendable, Equatable {
     }
 }
 
-/// Why the terms of a licence cannot be sent to a device, or why the device is not suitable for them.
+/// Why the terms of a license cannot be sent to a device, or why the device is not suitable for them.
 ///
-/// The request is then refused. The server never issues a less strict licence instead.
+/// The request is then refused. The server never issues a less strict license instead.
 package enum LicenseTermsError: Error, Equatable, Sendable {
     /// The terms have a time limit, but the SPC has no media playback state.
     case durationNeedsPlaybackState

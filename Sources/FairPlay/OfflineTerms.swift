@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// The limits of an offline licence, and the IDs of its key.
+/// The limits of an offline license, and the IDs of its key.
 package struct OfflineTerms: Sendable, Equatable {
     /// When the key expires.
     package enum Expiry: Sendable, Equatable {

@@ -1,7 +1,7 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// A licence for the device of one SPC that was not released yet: its decision is recorded first.
+/// A license for the device of one SPC that was not released yet: its decision is recorded first.
 package enum PreparedLicense: Sendable {
     /// A content key that was wrapped. The terms are added when the CKC is written.
     case wrapped(WrappedContentKey)
@@ -40,7 +40,7 @@ package struct FinishedLicense: Sendable {
 }
 
 extension SPC {
-    /// Prepares a licence with these terms for the device. Its CKC may still be written with other terms.
+    /// Prepares a license with these terms for the device. Its CKC may still be written with other terms.
     ///
     /// With an external module or a library, this call waits for it. It can still refuse the SPC, because only it
     /// checks the integrity.

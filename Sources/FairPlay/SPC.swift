@@ -4,7 +4,7 @@ import KeyCrypto
 /// An opened Server Playback Context.
 ///
 /// With an application secret, the integrity of SK..R1 has been checked. An external module or a library checks it when
-/// a licence is prepared (`prepare`) or the SPC is verified (`verify`). The check only proves that the sender
+/// a license is prepared (`prepare`) or the SPC is verified (`verify`). The check only proves that the sender
 /// had a valid SK..R1 block. The payload of versions 1 and 2 has no MAC, so the sender can change everything except HU.
 package final class SPC: Sendable {
     package let version: SPCVersion

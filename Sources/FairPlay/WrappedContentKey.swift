@@ -71,7 +71,7 @@ package struct ContentKeyUse: Sendable, Equatable {
     static let none = ContentKeyUse(kind: .unknown, contentType: .sd, scheme: .cbcs)
 }
 
-/// Why a licence was not prepared for a device.
+/// Why a license was not prepared for a device.
 package enum LadderError: Error, Equatable, Sendable {
     /// An external module or a library has given no answer.
     case module(LadderModuleError)

@@ -94,7 +94,7 @@ extension HTTPFields {
     /// Returns the fields of an answer for one client. No cache may store the answer, no browser may guess its type,
     /// and its ID is in the log.
     package static func answer(_ contentType: String, _ id: RequestID) -> HTTPFields {
-        // Room for the fields of a licence with a session token, and for those that CORS adds.
+        // Room for the fields of a license with a session token, and for those that CORS adds.
         var fields = HTTPFields(roomForFields: 16, bytes: 1472)
         fields.append("Content-Type", contentType)
         fields.append(contentsOf: uncachedAndUnguessed)

@@ -85,7 +85,7 @@ package final class RSAOperationCount: Sendable {
 
 /// Unwraps session keys in batches. A backend belongs to one loop.
 ///
-/// RSA is nearly the whole cost of a licence. So the requests of one turn are collected and unwrapped together, for
+/// RSA is nearly the whole cost of a license. So the requests of one turn are collected and unwrapped together, for
 /// backends that can compute several operations in parallel.
 package protocol RSAUnwrapper: AnyObject {
     /// The best number of jobs in one batch.

@@ -26,7 +26,7 @@ package enum SecretMemory {
 
 /// Memory for small secrets: slots of one size, which are allocated from the secure heap once and then reused.
 ///
-/// A licence needs half a dozen secrets of 16 to 96 bytes for microseconds. For each of them, the secure heap would
+/// A license needs half a dozen secrets of 16 to 96 bytes for microseconds. For each of them, the secure heap would
 /// split and join its pages, which takes 1 to 2 us; a slot only costs a lock and a wipe. A free slot is all zeros.
 enum SecretSlots {
     /// The size of a slot. The largest secret of a request, a plain SK..R1 block, fits into it.

@@ -40,7 +40,7 @@ package final class AdmissionControl {
         signatures = shared.accelerator.map { SignatureQueue(verifier: AcceleratedES256Verifier($0), on: loop) }
     }
 
-    /// Admits a request that asks for a licence or brings a sync report. `now` is in seconds since 1970.
+    /// Admits a request that asks for a license or brings a sync report. `now` is in seconds since 1970.
     package func admit(
         _ request: LicenseRequest, presenting carriers: TokenCarriers, under rules: LicenseRules, now: Int64
     ) throws(LicenseError) -> Admission {
@@ -51,7 +51,7 @@ package final class AdmissionControl {
                 id: request.id))
     }
 
-    /// Admits the head of a request for licences: its address and its token. `admit(_:of:)` goes on with its SPCs.
+    /// Admits the head of a request for licenses: its address and its token. `admit(_:of:)` goes on with its SPCs.
     package func admitSender(
         presenting carriers: TokenCarriers, from origin: RequestOrigin, renewal: RenewalWish, under rules: LicenseRules,
         now: Int64, id: String?
@@ -128,7 +128,7 @@ package final class AdmissionControl {
         }
     }
 
-    /// Counts a request that reports ended sessions, as it counts a request for a licence.
+    /// Counts a request that reports ended sessions, as it counts a request for a license.
     package func count(reportOf sender: LicenseSender) throws(LicenseError) {
         guard case .verified(let held) = sender.standing else { return }
         try count(held.claims, of: sender.token, isRenewal: false, sender.rules)
@@ -370,7 +370,7 @@ package final class AdmissionControl {
         try count(try party(claims, of: token), isRenewal: isRenewal, rules)
     }
 
-    /// A renewal may pass even if new licences have used up the rate: a running playback should not stop because others
+    /// A renewal may pass even if new licenses have used up the rate: a running playback should not stop because others
     /// begin.
     private func count(_ party: TokenParty, isRenewal: Bool, _ rules: LicenseRules) throws(LicenseError) {
         guard let rate = rules.rates.perSubject else { return }

@@ -6,7 +6,7 @@ import KeyCrypto
 import Records
 
 extension DecisionRecorder {
-    /// Makes the decision that grants this licence: what it spends, and its entry in the ledger.
+    /// Makes the decision that grants this license: what it spends, and its entry in the ledger.
     func decision(
         on license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(LicenseError) -> LicenseDecision {
@@ -59,7 +59,7 @@ extension DecisionRecorder {
     /// The name of the request's token in the ledger.
     ///
     /// A token that only the operator's service can read is named by its digest if the service named no subject and no
-    /// id. So the holder of the token can ask about its licences.
+    /// id. So the holder of the token can ask about its licenses.
     func tokenName(
         of request: OpenedRequest, subject: String?, tokenID: String?, using crypto: CryptoContext
     ) throws(CryptoError) -> String? {
@@ -69,7 +69,7 @@ extension DecisionRecorder {
         return try callback.party(of: request.admission.token, using: crypto).ledgerName(by: pseudonyms)
     }
 
-    /// Frees the slots of a playback that its device reports as stopped, in all groups in which this licence would
+    /// Frees the slots of a playback that its device reports as stopped, in all groups in which this license would
     /// count.
     func releaseSlots(
         of license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext,
@@ -121,7 +121,7 @@ extension DecisionRecorder {
 
 extension GrantedLicense {
     /// The replay record of the request under its name. It is kept as long as the token is good, and at least for the
-    /// retry window. A licence can be repeated only while it lasts, because a repetition never lasts longer.
+    /// retry window. A license can be repeated only while it lasts, because a repetition never lasts longer.
     fileprivate func replay(
         under name: Pseudonym, _ request: OpenedRequest, within retryWindow: Int64
     ) -> ReplayRecord {
@@ -146,9 +146,9 @@ extension Claims {
     fileprivate var countedUntil: Int64 { expiresAt + IssuerSet.leewayMaximum + 120 }
 }
 
-/// Turns the obligations of a licence into what the store must count.
+/// Turns the obligations of a license into what the store must count.
 private struct Spender {
-    /// How long a slot is held if the licence itself has no end, in seconds.
+    /// How long a slot is held if the license itself has no end, in seconds.
     private static let slotLifeWithoutEnd: Int64 = 86_400
 
     let license: GrantedLicense
@@ -191,7 +191,7 @@ private struct Spender {
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, try self.owner())
-            // The places of a subject outlive its tokens. A device without a new licence loses its place after
+            // The places of a subject outlive its tokens. A device without a new license loses its place after
             // `deviceLife`.
             let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
             found.append(

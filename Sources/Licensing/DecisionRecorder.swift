@@ -9,10 +9,10 @@ import Synchronization
 /// Records decisions as the ledger's mode demands (architecture, "The ledger").
 package final class DecisionRecorder: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
-        /// A licence is given only if its ledger entry was written.
+        /// A license is given only if its ledger entry was written.
         case required
-        /// If nothing can be recorded, a licence that spends nothing or that a session token renews is given all the
-        /// same. Such licences are counted.
+        /// If nothing can be recorded, a license that spends nothing or that a session token renews is given all the
+        /// same. Such licenses are counted.
         case bestEffort = "best-effort"
     }
 
@@ -24,7 +24,7 @@ package final class DecisionRecorder: Sendable {
     package let pseudonyms: Pseudonymizer
     /// How long the same request with the same token gets the same answer, in seconds.
     package let retryWindow: Int64
-    /// How long a subject's device keeps its place after its last licence, in seconds.
+    /// How long a subject's device keeps its place after its last license, in seconds.
     package let deviceLife: Int64
     let store: any DecisionStore
     private let accounts: (any AccountStore)?
@@ -60,7 +60,7 @@ package final class DecisionRecorder: Sendable {
         return try await accounts.rental(name, now: now).map { RentalStanding.Memory($0) }
     }
 
-    /// How many licences were given out without a record.
+    /// How many licenses were given out without a record.
     package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
 
     /// How many decisions one request can have if the rights of its tokens end at different times.
@@ -128,7 +128,7 @@ package final class DecisionRecorder: Sendable {
             guard let seat else { return try await store.commit(decision) }
             return try await seat.commit(decision, in: store)
         } catch {
-            // A full queue is no outage, because clients can fill it. A licence that a session token renews was granted
+            // A full queue is no outage, because clients can fill it. A license that a session token renews was granted
             // before.
             guard mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy,
                 !decision.needsSharedState || decision.sessionTokenUse != nil
@@ -156,7 +156,7 @@ extension DecisionRecorder {
     /// Records the sessions that a device reports as ended, each one once, all in one commit.
     ///
     /// The ids have at most 64 bytes. `now` is in seconds since 1970. The store's replay records tell repeated reports,
-    /// as they tell repeated requests for licences: durably, for a limited time, and on all nodes. A session belongs to
+    /// as they tell repeated requests for licenses: durably, for a limited time, and on all nodes. A session belongs to
     /// the token's issuer and subject, so that no other subject can use up its report.
     func record(
         _ sessions: [String], reportedBy sender: LicenseSender, now: Int64

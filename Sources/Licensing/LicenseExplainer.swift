@@ -10,7 +10,7 @@ package struct LicenseExplainer: Sendable {
     package struct Subject: Sendable {
         package var token: [UInt8]
         package var message: [UInt8]?
-        /// What the licence is for; nil if the request does not say it.
+        /// What the license is for; nil if the request does not say it.
         package var use: LicenseUse?
         package var origin: RequestOrigin
 

@@ -3,10 +3,10 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 
-/// The results of every check that the pipeline makes of a request, in its order, and the terms of the licence that
+/// The results of every check that the pipeline makes of a request, in its order, and the terms of the license that
 /// would follow.
 ///
-/// It holds findings only: no licence can be made from it.
+/// It holds findings only: no license can be made from it.
 package struct LicenseExplanation: Sendable {
     /// The checks of an SPC and of the key that it names.
     package enum Stage: String, Sendable, CaseIterable {
@@ -39,12 +39,12 @@ package struct LicenseExplanation: Sendable {
         package let assetID: [UInt8]
         /// HU; nil if only an external module can read it.
         package let deviceID: DeviceID?
-        /// Whether the SPC carries a device's sync report and asks for no licence.
+        /// Whether the SPC carries a device's sync report and asks for no license.
         package let isSync: Bool
     }
 
     package let token: TokenExplanation
-    /// What the licence is for. If the request does not say it, the rights of some issuers say it once the content is
+    /// What the license is for. If the request does not say it, the rights of some issuers say it once the content is
     /// known.
     package internal(set) var use: LicenseUse
     /// Whether anything that the token alone names is revoked; nil if the token is not good.
@@ -88,7 +88,7 @@ package struct LicenseExplanation: Sendable {
         return LimitedTerm(authorization.limits, where: error)
     }
 
-    /// What a licence would spend or count in the shared store. Only the store knows whether any is left.
+    /// What a license would spend or count in the shared store. Only the store knows whether any is left.
     package var obligations: Obligations? {
         guard case .success(let authorization)? = gate?.decision else { return nil }
         return authorization.obligations

@@ -1,16 +1,16 @@
 package import FairPlay
 package import Records
 
-/// What an app may know about a licence (entitlement, section 4.5). FairPlay itself tells an app nothing of it.
+/// What an app may know about a license (entitlement, section 4.5). FairPlay itself tells an app nothing of it.
 ///
 /// The answer's header fields, its JSON and the ledger are all written from these facts, so that they cannot differ.
 /// Times are in seconds since 1970, durations in seconds.
 package struct LicenseFacts: Equatable, Sendable {
     package let id: LicenseID
-    /// The name of the licence's validity.
+    /// The name of the license's validity.
     package let type: String
     package let issuedAt: Int64
-    /// The first second in which the licence is no longer valid if it is neither played nor renewed; nil if it has no
+    /// The first second in which the license is no longer valid if it is neither played nor renewed; nil if it has no
     /// such end.
     package let expiresAt: Int64?
     /// When to ask for a renewal; nil if there is nothing to renew.
@@ -37,7 +37,7 @@ package struct LicenseFacts: Equatable, Sendable {
         isPersistent = terms.isPersistent
     }
 
-    /// The facts in an entry of the ledger; nil if the entry is not about an issued or renewed licence.
+    /// The facts in an entry of the ledger; nil if the entry is not about an issued or renewed license.
     package init?(_ entry: LedgerEntry) {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break

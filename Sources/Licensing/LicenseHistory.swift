@@ -2,22 +2,22 @@ package import ByteCoding
 package import EventLoops
 package import Records
 
-/// Finds earlier licences, so that the record of a renewal can name the licence before it.
+/// Finds earlier licenses, so that the record of a renewal can name the license before it.
 package protocol LicenseHistory: Sendable {
-    /// The last persistent licence that matches; nil if there is no such licence, or if it is not found in time.
+    /// The last persistent license that matches; nil if there is no such license, or if it is not found in time.
     func previousLicense(like search: PreviousLicense, on loop: LoopContext) async -> LicenseID?
 }
 
-/// What the licence before an offline renewal must match.
+/// What the license before an offline renewal must match.
 package struct PreviousLicense: Equatable, Sendable {
     package let device: Pseudonym
     package let keyID: KeyID
-    /// The subject whose licences are searched; nil if the token has no subject.
+    /// The subject whose licenses are searched; nil if the token has no subject.
     package let subject: Pseudonym?
-    /// The licence that the app names; nil if it names none.
+    /// The license that the app names; nil if it names none.
     package let named: LicenseID?
 
-    /// Whether an entry of the ledger is about such a licence.
+    /// Whether an entry of the ledger is about such a license.
     package func matches(_ entry: LedgerEntry) -> Bool {
         guard let license = LicenseFacts(entry), license.isPersistent else { return false }
         return entry.device == device.shortened && entry.keyID == keyID && (named == nil || entry.license == named)

@@ -6,7 +6,7 @@ package import FairPlay
 import KeyCrypto
 package import Records
 
-/// Decides about a request whose SPC is open, has the decision recorded, and writes the licence. Belongs to the loop of
+/// Decides about a request whose SPC is open, has the decision recorded, and writes the license. Belongs to the loop of
 /// its pipeline.
 final class LicenseIssuer {
     private let crypto: CryptoContext
@@ -23,7 +23,7 @@ final class LicenseIssuer {
         self.loop = loop
     }
 
-    /// Decides about the request, records the decision and writes the licence.
+    /// Decides about the request, records the decision and writes the license.
     ///
     /// The key is wrapped, or the CKC of a library written, before the decision is recorded. A module or a library may
     /// fail, and then nothing may have been spent. Nothing is released before it is recorded. What the store remembers
@@ -71,9 +71,9 @@ final class LicenseIssuer {
             keyID: request.key.keyID, credentialName: request.admission.credentialKey.credentialName)
     }
 
-    /// Returns the licence that the gate allows and that can be told to the device.
+    /// Returns the license that the gate allows and that can be told to the device.
     ///
-    /// The same arguments give the same licence.
+    /// The same arguments give the same license.
     /// HU is known only once the SK..R1 block is open. Before that, the device counts as the one that the token names.
     private func grant(
         _ request: OpenedRequest, to deviceID: DeviceID? = nil, at now: Int64, as id: LicenseID
@@ -86,7 +86,7 @@ final class LicenseIssuer {
             try LicenseTerms(
                 authorization, key: request.key, titleID: titleID, device: request.device,
                 policy: request.admission.rules.fairplay.policy))
-        // A library is asked before a licence is recorded, and perhaps once more after it: it must know all terms.
+        // A library is asked before a license is recorded, and perhaps once more after it: it must know all terms.
         try wrap(
             { LicenseError.terms(.library($0)) },
             try request.spc.checkExpressible(terms, for: ContentKeyUse(request.key)))
@@ -98,8 +98,8 @@ final class LicenseIssuer {
         return LicenseID(milliseconds: UInt64(max(0, now)) * 1000, random: random)
     }
 
-    /// The title id, which costs a digest. It is nil for a licence whose key the device does not keep, because only the
-    /// licence of a kept key has it.
+    /// The title id, which costs a digest. It is nil for a license whose key the device does not keep, because only the
+    /// license of a kept key has it.
     private func titleID(
         of key: ContentKeyAttributes, for limits: LicenseLimits
     ) throws(LicenseError) -> Bytes16? {
@@ -107,8 +107,8 @@ final class LicenseIssuer {
         return try wrap(LicenseError.internalFailure, try key.titleID(using: crypto))
     }
 
-    /// The terms with which a licence will probably be recorded. For a copy of a request that this node remembers, they
-    /// are what remains of the first licence, so that a library writes its CKC once.
+    /// The terms with which a license will probably be recorded. For a copy of a request that this node remembers, they
+    /// are what remains of the first license, so that a library writes its CKC once.
     private func termsToPrepare(_ license: GrantedLicense, of request: OpenedRequest) -> LicenseTerms {
         guard request.spc.isForLibrary, let recorder,
             let answer = try? recorder.remembered(license, of: request, using: crypto),
@@ -144,13 +144,13 @@ final class LicenseIssuer {
 
     // MARK: Recording
 
-    /// How often recording a licence is tried if other requests change its rental meanwhile.
+    /// How often recording a license is tried if other requests change its rental meanwhile.
     private static let rentalTriesMaximum = 4
 
     /// Notes in the request what is remembered about its rental. A session token says it; for any other token the store
     /// is asked.
     ///
-    /// If the store does not answer, its error is returned, and the request is not refused here: the licence is
+    /// If the store does not answer, its error is returned, and the request is not refused here: the license is
     /// computed as if nothing were remembered, and its recording decides.
     private func remember(_ request: inout OpenedRequest, now: Int64) async -> StoreError? {
         guard request.remembersRental else { return nil }
@@ -166,7 +166,7 @@ final class LicenseIssuer {
         }
     }
 
-    /// Records the licence. If the store remembers the rental differently, computes the licence again and retries.
+    /// Records the license. If the store remembers the rental differently, computes the license again and retries.
     private func record(
         _ license: inout GrantedLicense, of request: inout OpenedRequest, _ deviceID: DeviceID,
         _ rentalOutage: StoreError?
@@ -184,7 +184,7 @@ final class LicenseIssuer {
         throw .store(.unavailable(.busy))
     }
 
-    /// Records the licence once, and returns the licence to answer with: this one, or for a repeated request the one
+    /// Records the license once, and returns the license to answer with: this one, or for a repeated request the one
     /// that was given before.
     private func record(
         _ license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, _ rentalOutage: StoreError?
@@ -209,7 +209,7 @@ final class LicenseIssuer {
         }
     }
 
-    /// The licence of a repeated request: the first licence, with what remains of it. The device counts its times from
+    /// The license of a repeated request: the first license, with what remains of it. The device counts its times from
     /// the moment of the answer, so they are computed for now.
     private func repetition(
         of answer: RecordedAnswer, _ license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID?
@@ -227,7 +227,7 @@ final class LicenseIssuer {
         return try grant(request, to: deviceID, at: license.times.issuedAt, as: answer.license)
     }
 
-    /// The licence before this one. It is looked up only if the device keeps the key and the app asks for a renewal.
+    /// The license before this one. It is looked up only if the device keeps the key and the app asks for a renewal.
     private func previousLicense(of request: OpenedRequest, _ entry: LedgerEntry) async -> LicenseID? {
         let wish = request.admission.request.renewal
         guard let history, wish.isRenewal, request.use == .offline, let device = entry.device else { return nil }
@@ -265,7 +265,7 @@ package struct EndedPlayback: Equatable, Sendable {
     package let credentialName: String
 }
 
-/// A licence that may be sent, and what the ledger and the log need to know about it.
+/// A license that may be sent, and what the ledger and the log need to know about it.
 ///
 /// It is a class for the same reason as `Admission`.
 package final class IssuedLicense: Sendable {
@@ -275,10 +275,10 @@ package final class IssuedLicense: Sendable {
     let request: OpenedRequest
     /// HU, as the ladder showed it.
     package let deviceID: DeviceID
-    /// The session token, which renews the licence without another entitlement token; nil if the licence has no lease,
+    /// The session token, which renews the license without another entitlement token; nil if the license has no lease,
     /// or if nothing is left to renew.
     package let sessionToken: String?
-    /// Whether the request is a repetition and gets the licence that was given before.
+    /// Whether the request is a repetition and gets the license that was given before.
     package let isRepeated: Bool
 
     init(

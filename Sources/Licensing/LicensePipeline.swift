@@ -7,7 +7,7 @@ import KeyCrypto
 import Records
 package import Telemetry
 
-/// Runs licence requests through their stages on one loop (architecture, "The life of a request").
+/// Runs license requests through their stages on one loop (architecture, "The life of a request").
 ///
 /// Each stage returns what the next one needs:
 ///
@@ -54,7 +54,7 @@ package final class LicensePipeline: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// The expensive part: waits for a turn, opens the SPC, and writes the licence, or takes the report that the SPC
+    /// The expensive part: waits for a turn, opens the SPC, and writes the license, or takes the report that the SPC
     /// carries. Stays on the loop. `now` is in seconds since 1970.
     package func answer(_ admission: Admission, now: Int64) async throws(LicenseError) -> LicenseOutcome {
         try await admissionControl.waitForTurn(of: admission)

@@ -116,7 +116,7 @@ package struct SharedLicensing: Sendable {
     package var refusals: RefusalRecorder?
     /// If it is nil, a refusal names no subject.
     package var pseudonyms: Pseudonymizer?
-    /// If it is nil, the record of an offline renewal does not name the licence before it.
+    /// If it is nil, the record of an offline renewal does not name the license before it.
     package var history: (any LicenseHistory)?
     /// If it is nil, no challenge is issued, and none is accepted.
     package var challenges: ServerChallenges?
@@ -192,12 +192,12 @@ package final class KnownRevocations: Sendable {
     }
 }
 
-/// Answers questions about licences that were given before.
+/// Answers questions about licenses that were given before.
 package struct LicenseQueries: Sendable {
     let revocations: KnownRevocations
 
-    /// Whether the holder's token would renew a licence of the ledger at `now`. The device is not known, so its checks
-    /// are left out. A session token renews only the licence with which it was given.
+    /// Whether the holder's token would renew a license of the ledger at `now`. The device is not known, so its checks
+    /// are left out. A session token renews only the license with which it was given.
     package func isRenewable(_ entry: LedgerEntry, by holder: TokenHolder, now: Int64) -> Bool {
         guard let facts = LicenseFacts(entry), facts.expiresAt != nil, let keyID = entry.keyID,
             let content = entry.content, let revocations = try? revocations.known()

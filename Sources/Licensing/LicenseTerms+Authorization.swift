@@ -6,7 +6,7 @@ import FairPlay
 /// Turns what the gate allows into what a device is told (entitlement, section 4.4). The terms are never longer or
 /// laxer than the authorization, the key record and the content policy allow.
 extension LicenseTerms {
-    /// Makes the terms of a licence. `titleID` names the key's content to a device that keeps the key.
+    /// Makes the terms of a license. `titleID` names the key's content to a device that keeps the key.
     ///
     /// Throws if a limit cannot be told to the device, or if the device does not meet a demand.
     init(

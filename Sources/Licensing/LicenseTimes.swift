@@ -2,24 +2,24 @@ import ByteCoding
 package import FairPlay
 package import Records
 
-/// When a licence was decided, when it ends, and when the app should renew it, in seconds since 1970 (entitlement,
+/// When a license was decided, when it ends, and when the app should renew it, in seconds since 1970 (entitlement,
 /// section 4.5).
 ///
 /// FairPlay tells an app none of these times, so the answer's header fields do.
 package struct LicenseTimes: Equatable, Sendable {
     package let issuedAt: Int64
-    /// The first second in which the licence is no longer valid if it is neither played nor renewed; nil if it has no
+    /// The first second in which the license is no longer valid if it is neither played nor renewed; nil if it has no
     /// end.
     package let expiresAt: Int64?
-    /// When to ask for a renewal; nil if the licence has no lease.
+    /// When to ask for a renewal; nil if the license has no lease.
     ///
     /// This is at two thirds of the lease or up to a tenth of the lease earlier, and no later than the right says.
     package let renewAfter: Int64?
 
-    /// Computes the times of a licence.
+    /// Computes the times of a license.
     ///
     /// `renewAhead` is how many seconds before the end of its lease the right wants it renewed. Random bits of the
-    /// licence's id decide how much earlier the renewal is due. So licences that were issued at the same instant are
+    /// license's id decide how much earlier the renewal is due. So licenses that were issued at the same instant are
     /// not all renewed at the same instant.
     package init(_ terms: LicenseTerms, issuedAt: Int64, id: LicenseID, renewAhead: Int64? = nil) {
         self.issuedAt = issuedAt

@@ -32,7 +32,7 @@ extension DecisionRecorder {
     /// Records that a token is given out, and counts it if the customer has a quota. `now` is in seconds since 1970.
     ///
     /// The row has the token's id and cookie. If the token has a content key inside, the row has only the key id under
-    /// which licences will be recorded, and never the key.
+    /// which licenses will be recorded, and never the key.
     package func record(
         _ minted: MintedToken, as id: LicenseID, at now: Int64
     ) async throws(LicenseError) -> DecisionOutcome {

@@ -9,7 +9,7 @@ import Records
 ///
 /// The claims were verified by this server or confirmed by the operator's service.
 struct OpenedRequest: Sendable {
-    /// The facts that do not change. They are behind one reference, because every stage of a licence hands them on.
+    /// The facts that do not change. They are behind one reference, because every stage of a license hands them on.
     private final class Facts: Sendable {
         let admission: Admission
         let held: HeldClaims
@@ -39,7 +39,7 @@ struct OpenedRequest: Sendable {
     /// What is remembered about the rental of the request; nil if nothing is remembered, and for tokens without a
     /// rental that is remembered.
     var rental: RentalStanding.Memory?
-    /// The licence that was given to the same request before; nil before that is known.
+    /// The license that was given to the same request before; nil before that is known.
     var first: FirstLicense?
 
     /// `digest` is the SHA-256 of the SPC; nil if it was not computed yet.
@@ -54,13 +54,13 @@ struct OpenedRequest: Sendable {
     var admission: Admission { facts.admission }
     /// The claims of the token, or those that the operator's service has answered.
     var claims: Claims { facts.held.claims }
-    /// Whether the licence depends on the stored state of a rental.
+    /// Whether the license depends on the stored state of a rental.
     var remembersRental: Bool { facts.held.claims.remembersRental }
     var spc: SPC { facts.spc }
     var device: DeviceFacts { facts.device }
     var key: ContentKeyAttributes { facts.key }
     var revocations: RevocationView { facts.revocations }
-    /// What the licence is for: as the app says it, or else as its token grants it.
+    /// What the license is for: as the app says it, or else as its token grants it.
     var use: LicenseUse { facts.use }
     /// The SHA-256 of the SPC; nil if it was not computed yet.
     var digest: Pseudonym? { facts.digest }
@@ -87,10 +87,10 @@ struct OpenedRequest: Sendable {
         }
     }
 
-    /// Whether the device says that playback has stopped, so that it gets no licence and its slot is freed (protocol,
+    /// Whether the device says that playback has stopped, so that it gets no license and its slot is freed (protocol,
     /// section 4.2).
     ///
-    /// This is so only if the licence would have a lease or would take a playback slot.
+    /// This is so only if the license would have a lease or would take a playback slot.
     func endsPlayback(_ license: GrantedLicense) -> Bool {
         guard use == .streaming, device.playbackState?.state == .stopped else { return false }
         return license.terms.lease != nil || !license.authorization.obligations.sessions.isEmpty
@@ -99,7 +99,7 @@ struct OpenedRequest: Sendable {
     /// Whether the gate must be asked again once HU is known: the token is bound to one device, or a device is revoked.
     var dependsOnDevice: Bool { claims.device.pinned != nil || revocations.concerns(.hardware) }
 
-    /// Whether the licence renews another one, as the token, the app or the device's playback state says.
+    /// Whether the license renews another one, as the token, the app or the device's playback state says.
     var isRenewal: Bool {
         claims.renewal != nil || admission.request.renewal.isRenewal || device.playbackState?.state == .leaseExpiring
     }
@@ -133,7 +133,7 @@ extension Right.SecurityLevel {
     }
 }
 
-/// A licence that the gate allows and that can be told to the device. It may be sent once it is recorded.
+/// A license that the gate allows and that can be told to the device. It may be sent once it is recorded.
 ///
 /// It is a class, because its authorization is large and several stages hand it on.
 final class GrantedLicense: Sendable {
@@ -149,13 +149,13 @@ final class GrantedLicense: Sendable {
         times = LicenseTimes(terms, issuedAt: issuedAt, id: id, renewAhead: authorization.renewAhead)
     }
 
-    /// The same licence under the id with which it was recorded.
+    /// The same license under the id with which it was recorded.
     func renamed(_ id: LicenseID) -> GrantedLicense {
         GrantedLicense(id: id, authorization: authorization, terms: terms, issuedAt: times.issuedAt)
     }
 }
 
-// Session tokens: they bind a licence to its renewals.
+// Session tokens: they bind a license to its renewals.
 
 extension OpenedRequest {
     private var sessions: SessionTokens? { admission.rules.entitlement.tokens.sessions }
@@ -173,7 +173,7 @@ extension OpenedRequest {
         }
     }
 
-    /// The session token that renews a licence; nil if the licence has no lease, or if this server issues no session
+    /// The session token that renews a license; nil if the license has no lease, or if this server issues no session
     /// tokens.
     func sessionToken(
         for license: GrantedLicense, _ deviceID: DeviceID, using crypto: CryptoContext

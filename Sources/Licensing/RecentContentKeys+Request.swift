@@ -42,7 +42,7 @@ extension RecentContentKeys {
         return found
     }
 
-    /// Throws if the key has a scheme that FairPlay does not play. No other check keeps such keys out of licences.
+    /// Throws if the key has a scheme that FairPlay does not play. No other check keeps such keys out of licenses.
     private func requireFairPlay(_ key: ContentKeyAttributes, _ held: HeldClaims?) throws(LicenseError) {
         if key.scheme.isFairPlay { return }
         let isNamed =

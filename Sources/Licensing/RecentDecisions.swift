@@ -2,7 +2,7 @@ import ByteCoding
 import Records
 import Synchronization
 
-/// Remembers this node's recent decisions, so that a repeated request gets the same licence without a second entry in
+/// Remembers this node's recent decisions, so that a repeated request gets the same license without a second entry in
 /// the ledger.
 ///
 /// A request is identified by its name (`RequestName`). Copies of a request that arrive while the first one is
@@ -18,7 +18,7 @@ final class RecentDecisions: Sendable {
     static let sizeMaximum = 3 * (capacity / 2 / 3 * 4) * placeSize
 
     private struct State {
-        /// The licence of each request. Its id tells when it was decided.
+        /// The license of each request. Its id tells when it was decided.
         var decided: RecentEntries<Bytes16, Remembered>
         /// When the younger half of `decided` has lasted for one window, in seconds since 1970.
         var halfEnd = Int64.min
@@ -32,7 +32,7 @@ final class RecentDecisions: Sendable {
             return answer
         }
 
-        /// Remembers a licence for `window` seconds. If a half has lasted for that time, all of the half before it is
+        /// Remembers a license for `window` seconds. If a half has lasted for that time, all of the half before it is
         /// over.
         mutating func remember(_ answer: RecordedAnswer, for key: Bytes16, at now: Int64, window: Int64) {
             if now >= halfEnd || decided.isHalfFull {
@@ -83,7 +83,7 @@ final class RecentDecisions: Sendable {
     }
 
     /// Notes the outcome of a request for which `begin` returned nil. `outcome` is nil if the request could not be
-    /// decided. Only a recorded licence is remembered.
+    /// decided. Only a recorded license is remembered.
     func end(_ replay: ReplayRecord, at now: Int64, with outcome: DecisionOutcome?) {
         let key = replay.request.firstHalf
         let waiting = state.withLock { state in
@@ -95,7 +95,7 @@ final class RecentDecisions: Sendable {
         for caller in waiting { caller.resume() }
     }
 
-    /// Looks a request up, and marks a new one as being decided. `window` seconds after its licence was decided, a
+    /// Looks a request up, and marks a new one as being decided. `window` seconds after its license was decided, a
     /// request counts as a new one again.
     private func find(_ key: Bytes16, at now: Int64, within window: Int64) -> Finding {
         state.withLock { state in

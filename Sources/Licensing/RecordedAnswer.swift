@@ -1,12 +1,12 @@
 import ByteCoding
 import Records
 
-/// What a store keeps of a decision so that a repeated request gets the same licence: the licence's id, and the end of
+/// What a store keeps of a decision so that a repeated request gets the same license: the license's id, and the end of
 /// the right that granted it.
 ///
 ///     offset  size  field
 ///          0     1  version, 2
-///          1    16  licence id
+///          1    16  license id
 ///         17     8  the end of the right in seconds since 1970, a signed number; absent if the right has no end
 ///
 /// Everything else is computed again from the request, the key and the time, so nothing secret is kept. An answer of

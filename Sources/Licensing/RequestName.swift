@@ -4,10 +4,10 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// Names the request for one licence, so that its repetitions are recognised (architecture, "What a repeat is").
+/// Names the request for one license, so that its repetitions are recognised (architecture, "What a repeat is").
 ///
 /// A repetition has the same SPC, comes from the same party, and is granted the same. The name is the SHA-256 of these
-/// three. Another grant has another name, so it is decided in full: a licence of one token is no way to another one's.
+/// three. Another grant has another name, so it is decided in full: a license of one token is no way to another one's.
 struct RequestName {
     private static let size = 256
 

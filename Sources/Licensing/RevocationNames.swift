@@ -67,7 +67,7 @@ package struct RevocationNames: Sendable {
         spelling(of: revocation.value, revocation.kind) != revocation.value
     }
 
-    /// The spelling of a value that requests are compared with. Key ids and licence ids may be written in several ways.
+    /// The spelling of a value that requests are compared with. Key ids and license ids may be written in several ways.
     private static func spelling(of value: String, _ kind: Revocation.Kind) -> String {
         switch kind {
         case .content: (try? KeyID(parsing: value))?.description ?? value

@@ -9,10 +9,10 @@ package import Telemetry
 /// answered.
 ///
 /// A decision that needs no shared state never asks the database, so an outage does not affect it. A renewal by session
-/// token waits only a moment for the database: it was granted before, and its token is bound to its device. A licence
+/// token waits only a moment for the database: it was granted before, and its token is bound to its device. A license
 /// that is given without being counted is marked in the ledger. `Recount` counts it when the database is back.
 package final class SharedDecisionStore: DecisionStore {
-    /// What happens to a licence that needs shared state while the database does not answer.
+    /// What happens to a license that needs shared state while the database does not answer.
     package enum OutageRule: String, Sendable, CaseIterable {
         /// It is refused.
         case refuse
@@ -20,15 +20,15 @@ package final class SharedDecisionStore: DecisionStore {
         case admit
     }
 
-    /// How many licences outages have affected.
+    /// How many licenses outages have affected.
     package struct Counts: Equatable, Sendable {
-        /// Licences that were given in an outage before the database had counted them.
+        /// Licenses that were given in an outage before the database had counted them.
         package var admitted: UInt64 = 0
-        /// Licences that were refused in an outage because their token or subject had reached its limit.
+        /// Licenses that were refused in an outage because their token or subject had reached its limit.
         package var overLimit: UInt64 = 0
         /// Renewals that were given without the checks of their session and slots.
         package var uncheckedRenewals: UInt64 = 0
-        /// Uses that were given back because the ledger did not record their licence.
+        /// Uses that were given back because the ledger did not record their license.
         package var givenBack: UInt64 = 0
     }
 
@@ -68,7 +68,7 @@ package final class SharedDecisionStore: DecisionStore {
     }
 
     /// Counts by `body` what was admitted in outages, in the database. While anything is uncounted, the tokens of
-    /// admitted licences get no more than what this node knows to be left.
+    /// admitted licenses get no more than what this node knows to be left.
     ///
     /// What was admitted is forgotten if the last outage is long over. After that, tokens and subjects have their full
     /// limits again.
@@ -170,8 +170,8 @@ package final class SharedDecisionStore: DecisionStore {
 
     /// Records a settled decision in the ledger.
     ///
-    /// If that fails, the licence is not given, so its uses are given back. If that fails too, a repetition of the
-    /// request finds its licence in the database.
+    /// If that fails, the license is not given, so its uses are given back. If that fails too, a repetition of the
+    /// request finds its license in the database.
     private func recordSettled(_ decision: LicenseDecision) async throws(StoreError) {
         do throws(StoreError) {
             try await ledger.append(decision.entry, keeping: decision, mark: mark.use())
@@ -184,7 +184,7 @@ package final class SharedDecisionStore: DecisionStore {
     /// Answers a repeated request, and records it first if no ledger is known to have it.
     ///
     /// The first answer may have been settled but not recorded: the ledger failed, or the database's answer was lost.
-    /// The entry has the id of the first licence.
+    /// The entry has the id of the first license.
     private func repeated(
         _ decision: LicenseDecision, _ bytes: [UInt8], _ isRecorded: Bool
     ) async throws(StoreError) -> DecisionOutcome {
@@ -245,7 +245,7 @@ package final class SharedDecisionStore: DecisionStore {
         return try await goOnUnchecked(decision)
     }
 
-    /// Admits a licence in an outage, if the rule and the limits allow it.
+    /// Admits a license in an outage, if the rule and the limits allow it.
     ///
     /// Only a database that does not answer is an outage. An overloaded database is none, because a client could cause
     /// the load in order to be admitted.

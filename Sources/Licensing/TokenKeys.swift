@@ -7,7 +7,7 @@ import KeyCrypto
 // that got a token URL may use the whole URL as the asset id.
 
 extension ContentKeyRecord {
-    /// Makes a record of the key inside a token, for one licence. The key is wiped with the record.
+    /// Makes a record of the key inside a token, for one license. The key is wiped with the record.
     ///
     /// The token gives the key id and the content id. If it does not, the token's own id, which is random, is the key
     /// id, and "key:" with the key id is the content id. Neither says anything about the key. Throws `claimInvalid` if

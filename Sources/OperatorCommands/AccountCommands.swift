@@ -33,7 +33,7 @@ extension Command {
         commands: [
             list(
                 .devices, "List the devices that count",
-                "A device counts from its first licence under a token with device.max until entitlement.deviceLife after its last one."
+                "A device counts from its first license under a token with device.max until entitlement.deviceLife after its last one."
             ),
             change(
                 .devices, "remove", summary: "Free the place of a device",
@@ -73,12 +73,12 @@ extension Command {
             list(
                 .rentals, "List the rentals in the store, with their first plays",
                 """
-                A rental is stored until its right's start and play have passed since its first licence ("kept until"). It ends when play has
+                A rental is stored until its right's start and play have passed since its first license ("kept until"). It ends when play has
                 passed since its first play. play is in the token and not in the store, so the list does not have the end: latchkey token
                 explain says it for a token, and latchkey why for a refusal.
                 """),
             change(
-                .rentals, "forget", summary: "Let a rental begin again with the next licence",
+                .rentals, "forget", summary: "Let a rental begin again with the next license",
                 details: "Use it if a viewer has rented the same content again, or to correct a mistake.",
                 selector: AccountArguments.content),
         ])

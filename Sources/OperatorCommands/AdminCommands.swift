@@ -40,7 +40,7 @@ extension Command {
     private static let endDrain = Command(
         "ready",
         summary: "End the order of `latchkey admin drain`",
-        details: "/readyz then says again whether the node can issue licences.",
+        details: "/readyz then says again whether the node can issue licenses.",
         examples: ["latchkey admin ready --config latchkey.json5"],
         options: [adminConfig] + AdminClient.options,
         run: { arguments, context throws(CommandError) in

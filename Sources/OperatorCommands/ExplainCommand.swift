@@ -18,7 +18,7 @@ extension Command {
         "--spc", .value("FILE"),
         help: "the SPC of a request, as raw bytes; with it, content, device and terms are explained too")
     private static let offline = CommandOption(
-        "--offline", .flag, help: "explain a licence that the device stores, as a request with ?offline=1 asks for it")
+        "--offline", .flag, help: "explain a license that the device stores, as a request with ?offline=1 asks for it")
     private static let address = CommandOption(
         "--address", .value("IP"), help: "the client's address, if the token has rules about it")
 
@@ -28,11 +28,11 @@ extension Command {
     /// `latchkey token explain`
     static let explainToken = Command(
         "explain",
-        summary: "Show every check of a token, and with an SPC the licence that it would get",
+        summary: "Show every check of a token, and with an SPC the license that it would get",
         details: """
             Makes the daemon's decision with the same code, and shows for each check whether it passed, and if not, why. With an
             SPC it also shows the terms for the device, and the true cause of a refusal for which the daemon only says
-            spc_rejected. It issues no licence and counts nothing. It looks up revocations and rentals in the store, but names
+            spc_rejected. It issues no license and counts nothing. It looks up revocations and rentals in the store, but names
             uses, devices and playbacks without looking them up. A check that has not passed shows the values that it found and
             those that it expects, even if the token's signature is wrong. The exit status is 1 for a refusal. A running daemon
             does the same for POST /v1/explain on its admin listener.

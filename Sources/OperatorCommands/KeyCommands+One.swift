@@ -83,11 +83,11 @@ extension Command {
         "delete",
         summary: "Withdraw a key from use, or delete it for good",
         details: """
-            A withdrawn key is in no licence any more, but stays in the list. --restore makes it live again; if another key of its track
+            A withdrawn key is in no license any more, but stays in the list. --restore makes it live again; if another key of its track
             is live, orders that name no key id are then refused. With --for-good the key is deleted with its aliases, and content that
             was encrypted with it can never be played again unless the key is kept elsewhere.
             A node keeps a key in memory for two seconds, and for an hour if PostgreSQL does not answer meanwhile. For that long after
-            the change it may still issue licences. The ledger records each change with the user who made it.
+            the change it may still issue licenses. The ledger records each change with the user who made it.
             """,
         examples: [
             "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",

@@ -17,7 +17,7 @@ struct KeyPolicyArguments {
 
     static let scheme = CommandOption(
         "--scheme", .value("cbcs|sample-aes|cenc|cens|cbc1"),
-        help: "how samples are encrypted, cbcs unless given; no licence has keys of the last three schemes")
+        help: "how samples are encrypted, cbcs unless given; no license has keys of the last three schemes")
 
     static let options = [track, contentType, hdcp, securityLevel, scheme]
 

@@ -10,7 +10,7 @@ extension Command {
     /// `latchkey ledger`
     package static let ledger = Command(
         "ledger",
-        summary: "Query, verify and export the record of licences",
+        summary: "Query, verify and export the record of licenses",
         examples: [
             "latchkey ledger query --config latchkey.json5 --content movie-1 --from 2026-01-31T00:00:00Z",
             "latchkey ledger verify --config latchkey.json5",
@@ -19,7 +19,7 @@ extension Command {
 
     private static let queryLedger = Command(
         "query",
-        summary: "Find entries by licence, content, subject, token, cookie or time, the newest first",
+        summary: "Find entries by license, content, subject, token, cookie or time, the newest first",
         details: """
             An entry must match every given option. The ledger has pseudonyms of devices and subjects; --subject takes the subject's name
             in tokens, and looks for its pseudonym. The newest entries come first; latchkey ledger export prints them in
@@ -130,7 +130,7 @@ struct LedgerArguments {
     static let limit = CommandOption(
         "--limit", .value("COUNT"), help: "the most entries to show; \(limitDefault) unless given")
     private static let license = CommandOption(
-        "--license", .value("ID"), help: "entries of this licence and of its renewals; 32 hexadecimal digits")
+        "--license", .value("ID"), help: "entries of this license and of its renewals; 32 hexadecimal digits")
     private static let content = CommandOption("--content", .value("ID"), help: "entries for this content")
     private static let subject = CommandOption("--subject", .value("ID"), help: "entries of this subject")
     private static let issuer = CommandOption(

@@ -14,7 +14,7 @@ extension Command {
         summary: "Revoke tokens, subjects, devices, sessions, keys and contents",
         details: """
             Works on the store itself, also while daemons serve from it. Each daemon applies a change within
-            two seconds. A revoked token, subject or device gets no licence and no renewal, but a licence that a device
+            two seconds. A revoked token, subject or device gets no license and no renewal, but a license that a device
             has stored cannot be taken back. The ledger of this node records each change with the user who made it.
             """,
         examples: [
@@ -31,8 +31,8 @@ extension Command {
             The other kinds are kid (a signing key), iss (an issuer), hu (a device by the HU in its SPC) and content (a content id or key
             id). Subjects and devices are stored under pseudonyms. To revoke the same thing again replaces the end and the reason.
 
-            A session is named by session.id of its token, or by the licence id of its first licence: X-License-Id, the sid of its session
-            tokens, and the licence of its license_issued row in latchkey ledger query --subject. The ids in latchkey account playbacks
+            A session is named by session.id of its token, or by the license id of its first license: X-License-Id, the sid of its session
+            tokens, and the license of its license_issued row in latchkey ledger query --subject. The ids in latchkey account playbacks
             list are others; latchkey account playbacks end takes them.
             """,
         examples: [

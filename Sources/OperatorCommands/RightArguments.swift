@@ -19,23 +19,23 @@ struct RightArguments {
     )
     private static let rental = CommandOption(
         "--rental", .value("DURATION"),
-        help: "how long after the licence playback may begin, and an offline licence is valid; no limit unless given")
+        help: "how long after the license playback may begin, and an offline license is valid; no limit unless given")
     private static let rentalStart = CommandOption(
         "--rental-start", .value("DURATION"),
         help:
-            "how long after its first licence a rental that the server stores may begin, as 30d; with --rental-play")
+            "how long after its first license a rental that the server stores may begin, as 30d; with --rental-play")
     private static let rentalPlay = CommandOption(
         "--rental-play", .value("DURATION"),
         help: "how long after its first play that rental may be played, as 48h; with --rental-start and --subject. "
-            + "Without a shorter --lease, its first licence counts as the first play")
+            + "Without a shorter --lease, its first license counts as the first play")
     private static let rentalFinish = CommandOption(
         "--rental-finish", .flag, help: "let a film that is playing at the end of that time play on")
     private static let storage = CommandOption(
         "--storage", .value("DURATION"),
-        help: "how long an offline licence is valid before its first play; no limit unless given")
+        help: "how long an offline license is valid before its first play; no limit unless given")
     private static let playback = CommandOption(
         "--playback", .value("DURATION"),
-        help: "how long an offline licence is valid after its first play; no limit unless given")
+        help: "how long an offline license is valid after its first play; no limit unless given")
     private static let hdcp = CommandOption(
         "--hdcp", .value("none|type0|type1"), help: "the least protection of outputs; the key's unless given")
     private static let minimumLevel = CommandOption(
@@ -105,14 +105,14 @@ struct RightArguments {
         }
     }
 
-    /// A warning for operators who grant offline use without an end, because no server can revoke such a licence.
+    /// A warning for operators who grant offline use without an end, because no server can revoke such a license.
     var note: String? {
         switch right.mode {
         case .stream: return nil
         case .offline, .both: break
         }
         guard right.playback == nil, right.duration == nil, right.rental == nil else { return nil }
-        return "note: an offline licence for this token may never end once it has been played; "
+        return "note: an offline license for this token may never end once it has been played; "
             + "--playback or --rental limits it"
     }
 
@@ -121,13 +121,13 @@ struct RightArguments {
         case .stream:
             for (option, value) in [(storage, right.storage), (playback, right.playback)] where value != nil {
                 throw .usage(
-                    "\(option.name) limits offline licences, which this token does not allow; add --mode both or offline"
+                    "\(option.name) limits offline licenses, which this token does not allow; add --mode both or offline"
                 )
             }
         case .offline, .both:
             guard right.lease == nil else {
                 throw .usage(
-                    "--lease and --mode \(right.mode.rawValue) contradict one another: an offline licence would outlive the lease"
+                    "--lease and --mode \(right.mode.rawValue) contradict one another: an offline license would outlive the lease"
                 )
             }
         }

@@ -17,7 +17,7 @@ extension Command {
             the daemon makes each period before its start from then on, and the command makes those that are due. To run the same command
             again changes nothing. Another --every takes effect when the current period ends. --end ends the content: no period follows.
 
-            Licences are given for the current period, the period before it, the period after it, and for as many past periods as --window
+            Licenses are given for the current period, the period before it, the period after it, and for as many past periods as --window
             says. A content for which this command was never run has no such limit. With --no-keys the command makes no keys; use it for a
             content whose packager numbers the periods, by SPEKE or POST /v1/keys.
 

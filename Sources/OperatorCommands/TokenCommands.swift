@@ -25,8 +25,8 @@ extension Command {
             dialect cannot express are refused. With --dialect expressplay the token is sealed, as tokens in token URLs are, under the key
             of the first issuer with such a key.
 
-            --storage limits the time before the first play of an offline licence, --playback the time after it, and --rental both
-            together. With --storage alone, a licence that was played once never ends.
+            --storage limits the time before the first play of an offline license, --playback the time after it, and --rental both
+            together. With --storage alone, a license that was played once never ends.
 
             With --count, each token has an id of its own, and -1, -2 and so on stand behind the subject. Such a file of tokens is for
             latchkey bench.

@@ -25,7 +25,7 @@ extension Command {
             Without an id it prints the latest refusals that the daemon has in memory, the newest first.
 
             Takes the id that the client was told: X-Request-Id, or request_id in the answer. Asks the admin
-            listener of the running daemon, which has the last 10,000 refusals in memory, and then this node's
+            listener of the running daemon, which has up to 10,000 refusals in memory, and then this node's
             ledger, which has a row for most refusals of good tokens. No log file is read. With several nodes, ask
             the node that answered, or search the copies of all nodes' ledgers in PostgreSQL by --shared. Prints the
             cause, what was found and expected, and what to do. With --config, it also lists the keys of a content
@@ -207,7 +207,7 @@ private struct RefusalSearch {
                         case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported, .revoked,
                             .revocationLifted:
                             last = find.entry
-                        default: break  // Rows of licences, and of what changes neither a key nor a revocation.
+                        default: break  // Rows of licenses, and of what changes neither a key nor a revocation.
                         }
                         return true
                     })
@@ -256,7 +256,7 @@ private struct RefusalSearch {
         let places = asked.count > 1 ? asked.dropLast().joined(separator: ", ") + " and " + last : last
         let elsewhere = hasCopies ? "" : "have been answered by another node, "
         return "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). "
-            + "It may \(elsewhere)be older than the last 10,000 refusals, or not have been refused."
+            + "It may \(elsewhere)be older than the refusals in memory, or not have been refused."
     }
 }
 

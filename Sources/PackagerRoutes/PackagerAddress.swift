@@ -23,7 +23,7 @@ package enum PackagerAddress: Sendable {
 package struct PackagerRules: Sendable {
     /// The packagers that may ask for content keys.
     package var directory: PackagerDirectory = .empty
-    /// The host and port of the licence server for players, for key URLs that name it.
+    /// The host and port of the license server for players, for key URLs that name it.
     package var keyAuthority: String?
 
     package init(directory: PackagerDirectory = .empty, keyAuthority: String? = nil) {

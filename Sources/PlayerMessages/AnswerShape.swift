@@ -1,4 +1,4 @@
-/// The shape in which an app wants its licences (clients, section 2). The list is closed: every known player accepts
+/// The shape in which an app wants its licenses (clients, section 2). The list is closed: every known player accepts
 /// one of these shapes.
 package enum AnswerShape: Equatable, Sendable {
     /// The bytes of the CKC.
@@ -7,11 +7,11 @@ package enum AnswerShape: Equatable, Sendable {
     case base64
     /// `<ckc>…</ckc>` around the Base64 of the CKC.
     case ckc
-    /// `{"ckc": …}` with all facts about the licence.
+    /// `{"ckc": …}` with all facts about the license.
     case json
     /// `{"ckc": …, "persistence_duration": seconds}`, as Kaltura's players read it.
     case kaltura
-    /// `{"CkcMessage": …, "sessionToken": …}` with all facts about the licence.
+    /// `{"CkcMessage": …, "sessionToken": …}` with all facts about the license.
     case nagra
     /// The object that belongs to a request object with this member.
     case object(RequestShape.ObjectMember)
@@ -63,7 +63,7 @@ package enum AnswerShape: Equatable, Sendable {
         }
     }
 
-    /// The `Content-Type` of an answer with a licence.
+    /// The `Content-Type` of an answer with a license.
     package var contentType: String {
         switch self {
         case .base64, .ckc: "text/plain; charset=utf-8"
@@ -71,7 +71,7 @@ package enum AnswerShape: Equatable, Sendable {
         }
     }
 
-    /// The type of an answer with a licence, without parameters.
+    /// The type of an answer with a license, without parameters.
     var mediaType: String {
         switch self {
         case .raw: "application/octet-stream"

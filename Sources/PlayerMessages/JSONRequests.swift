@@ -26,7 +26,7 @@ enum JSONRequests {
         let found = RequestShape.ObjectMember.allCases.filter { object[$0.rawValue] != nil }
         guard let member = found.first, let node = object[member.rawValue] else {
             let isAnswer = ["ckc", "ckcMessage", "CkcMessage"].contains { object[$0] != nil }
-            throw isAnswer ? .licence : .jsonWithoutSPC
+            throw isAnswer ? .license : .jsonWithoutSPC
         }
         guard found.count == 1 else { throw .ambiguous }
         return PlayerRequest(

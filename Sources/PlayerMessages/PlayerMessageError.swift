@@ -1,4 +1,4 @@
-/// Why a body is not a request for a licence, as far as its form shows it.
+/// Why a body is not a request for a license, as far as its form shows it.
 ///
 /// The cases name mistakes that integrators really make (clients, sections 0 and 2), so that the answer can say what
 /// arrived. No case contains any part of the body.
@@ -11,8 +11,8 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
     case doubleBase64
     /// Text in UTF-16: the app encoded a string where it should have sent bytes or UTF-8.
     case utf16
-    /// A licence, as `<ckc>` or under its name in JSON.
-    case licence
+    /// A license, as `<ckc>` or under its name in JSON.
+    case license
     /// An HLS playlist.
     case playlist
     /// An HTML or XML page.
@@ -49,7 +49,7 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
         case .certificate: "a certificate"
         case .doubleBase64: "an SPC that was encoded in Base64 twice"
         case .utf16: "text in UTF-16"
-        case .licence: "a licence (CKC)"
+        case .license: "a license (CKC)"
         case .playlist: "an HLS playlist"
         case .page: "an HTML or XML page"
         case .token: "a token"
@@ -75,7 +75,7 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
             "Give the certificate to the player (it makes the SPC with it), and send the SPC that the player returns."
         case .doubleBase64: "Encode the SPC once, or send its bytes as they are."
         case .utf16: "Send the bytes of the SPC as they are, or its Base64 in UTF-8."
-        case .licence: "Send the SPC that the player gave you; the licence is this server's answer to it."
+        case .license: "Send the SPC that the player gave you; the license is this server's answer to it."
         case .playlist: "Send the SPC that the player gave you, and not the playlist."
         case .page: "Look at the URL that the app loads: a page took the place of the SPC."
         case .token: "Send the token in the header Authorization: Bearer, and the SPC as the body."

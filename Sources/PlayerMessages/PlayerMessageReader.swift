@@ -81,7 +81,7 @@ package enum PlayerMessageReader {
         if body.starts(with: certificateStart) || text.starts(with: pemStart) { throw .certificate }
         if isUTF16(body) { throw .utf16 }
         if text.starts(with: "#EXTM3U".utf8) { throw .playlist }
-        if text.starts(with: "<ckc>".utf8) { throw .licence }
+        if text.starts(with: "<ckc>".utf8) { throw .license }
         if text.first == UInt8(ascii: "<") { throw .page }
         // A JWT begins with the Base64 of `{"` and has two dots.
         if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) { throw .token }

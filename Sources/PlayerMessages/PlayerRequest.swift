@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// A player's request for licences for one or more SPCs.
+/// A player's request for licenses for one or more SPCs.
 ///
 /// Only its form was read. The SPCs are not checked yet; `FairPlay` does that.
 package struct PlayerRequest: Sendable {
@@ -49,7 +49,7 @@ package struct RequestedKey: Sendable {
     }
 }
 
-/// The content of a body that was posted to a licence path.
+/// The content of a body that was posted to a license path.
 package enum PlayerMessage: Sendable {
     case request(PlayerRequest)
     /// A property list of expired sessions ("secure stop"; clients, section 4d): binary, or XML.

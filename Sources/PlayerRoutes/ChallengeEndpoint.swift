@@ -23,7 +23,7 @@ package struct ChallengeEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// Issues a challenge. It counts towards the rate limits like a licence, since both need a verified token.
+    /// Issues a challenge. It counts towards the rate limits like a license, since both need a verified token.
     package func answer(
         _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {

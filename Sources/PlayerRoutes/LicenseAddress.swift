@@ -1,7 +1,7 @@
 package import ContentKeys
 package import PlayerMessages
 
-/// The settings that an address has for licence requests. `/fps/license` has the defaults.
+/// The settings that an address has for license requests. `/fps/license` has the defaults.
 package struct LicenseAddress: Sendable {
     /// The shape of the answers, unless the query names another one; nil if the address serves every player.
     package var answer: AnswerShape?

@@ -17,7 +17,7 @@ package import Telemetry
 ///
 /// A request of any shape passes these steps:
 ///
-///     query -> head: address, token, revocations, clock -> shape of the body -> containers -> rates -> licences
+///     query -> head: address, token, revocations, clock -> shape of the body -> containers -> rates -> licenses
 ///
 /// The body is read only after the token is accepted, so that clients without a good token cost little. The answer to a
 /// sync SPC is its report. An ended playback gets a short JSON object, and a report of ended sessions gets one word.

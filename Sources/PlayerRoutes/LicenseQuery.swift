@@ -2,12 +2,12 @@ import ByteCoding
 import ContentKeys
 import Records
 
-/// The body of `POST /fps/licenses/query`: asks about licences by their ids, or about the licences for assets.
+/// The body of `POST /fps/licenses/query`: asks about licenses by their ids, or about the licenses for assets.
 enum LicenseQuery: Equatable, Sendable {
     case licenses([LicenseID?], texts: [String])
     case assets([Asset])
 
-    /// The most licences or assets that one request may name.
+    /// The most licenses or assets that one request may name.
     static let countMaximum = 32
     private static let limits = JSONLimits(sizeMaximum: 16_384, depthMaximum: 3)
 

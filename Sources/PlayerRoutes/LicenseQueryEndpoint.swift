@@ -9,12 +9,12 @@ package import Records
 package import RouteKit
 package import Telemetry
 
-/// `POST /fps/licenses/query`: answers when licences end and when to renew them.
+/// `POST /fps/licenses/query`: answers when licenses end and when to renew them.
 ///
-/// The sender needs a token of the subject that got the licences. A licence of another subject is `unknown`, and so is
-/// a licence that was never issued.
+/// The sender needs a token of the subject that got the licenses. A license of another subject is `unknown`, and so is
+/// a license that was never issued.
 package struct LicenseQueryEndpoint: Sendable {
-    /// The most licences that the answer lists for one asset.
+    /// The most licenses that the answer lists for one asset.
     private static let licensesPerAsset = 10
 
     private let pipelines: LicensePipelines
@@ -49,7 +49,7 @@ package struct LicenseQueryEndpoint: Sendable {
             guard let query = LicenseQuery(request.body, pipelines.assetForms) else {
                 return .now(
                     refuse(
-                        Problem(.bodyUnrecognised), because: RefusalCause("not a query for licences or assets"), id))
+                        Problem(.bodyUnrecognised), because: RefusalCause("not a query for licenses or assets"), id))
             }
             return .later { loop in
                 do throws(LicenseError) {
@@ -70,11 +70,11 @@ package struct LicenseQueryEndpoint: Sendable {
         }
     }
 
-    /// The sender as the ledger knows it, which decides what licences the sender may see. Nil if the ledger cannot be
+    /// The sender as the ledger knows it, which decides what licenses the sender may see. Nil if the ledger cannot be
     /// read.
     ///
     /// If only the operator's service can read the token, that service is asked about the first content of the query.
-    /// If it refuses, the sender sees only licences that were issued for this token itself.
+    /// If it refuses, the sender sees only licenses that were issued for this token itself.
     private func asker(
         _ sender: TokenSender, of query: LicenseQuery, by pipeline: LicensePipeline, _ id: RequestID,
         on loop: LoopContext
@@ -108,7 +108,7 @@ package struct LicenseQueryEndpoint: Sendable {
     }
 
     private func busy(_ id: RequestID) -> HTTPResponse {
-        refuse(Problem(.overloaded, retryAfterSeconds: 2), because: RefusalCause("too many queries about licences"), id)
+        refuse(Problem(.overloaded, retryAfterSeconds: 2), because: RefusalCause("too many queries about licenses"), id)
     }
 
     private func answer(
@@ -169,7 +169,7 @@ package struct LicenseQueryEndpoint: Sendable {
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
-    /// The newest licences that no later licence has replaced, each once. A repeated answer has several entries.
+    /// The newest licenses that no later license has replaced, each once. A repeated answer has several entries.
     private static func current(_ entries: [LedgerEntry], _ replaced: Set<LicenseID>) -> [LedgerEntry] {
         var told: Set<LicenseID> = []
         let current = entries.filter { !replaced.contains($0.license) && told.insert($0.license).inserted }
@@ -214,7 +214,7 @@ package struct LicenseQueryEndpoint: Sendable {
 }
 
 extension CallbackQuestion.Content {
-    /// The content of a licence in the ledger; nil for an entry that is not a licence.
+    /// The content of a license in the ledger; nil for an entry that is not a license.
     fileprivate init?(_ entry: LedgerEntry) {
         guard LicenseFacts(entry) != nil, let keyID = entry.keyID, let content = entry.content else { return nil }
         self.init(contentID: content, keyID: keyID)
@@ -225,9 +225,9 @@ extension CallbackQuestion.Content {
 private struct Asker: Sendable {
     /// Nil if the server does not know what the token allows.
     let holder: TokenHolder?
-    /// Nil if the token has no subject. It may then only ask about licences that were issued for the token itself.
+    /// Nil if the token has no subject. It may then only ask about licenses that were issued for the token itself.
     private let subject: Pseudonym?
-    /// The token's id, by which the ledger knows licences without a subject. Only its issuer gives it to no other
+    /// The token's id, by which the ledger knows licenses without a subject. Only its issuer gives it to no other
     /// token.
     private let tokenID: String?
     /// The name that the ledger makes of a token without an id. No token of any issuer has the same name.

@@ -6,11 +6,11 @@ import PlayerMessages
 import Records
 import RouteKit
 
-/// What an app can say about the licence that it wants, and an SPC cannot.
+/// What an app can say about the license that it wants, and an SPC cannot.
 ///
-/// - `?offline=1` asks for a licence that the device may store, `?offline=0` for one that it may not store.
+/// - `?offline=1` asks for a license that the device may store, `?offline=0` for one that it may not store.
 /// - `?renew=true` or the field `X-License-Renew: 1` says that it is a renewal (entitlement, section 4.5), and
-///   `?previous=` names the licence before it. Under load renewals go first, and the ledger records them as such. They
+///   `?previous=` names the license before it. Under load renewals go first, and the ledger records them as such. They
 ///   grant nothing more.
 /// - `?format=` names the shape of the answer. Without it the address, `Accept` and the shape of the request decide.
 package struct LicenseWish: Equatable, Sendable {
@@ -79,7 +79,7 @@ extension LicenseWish.Fault.Parameter {
     var values: String {
         switch self {
         case .offline, .renew: "1, true, 0 or false"
-        case .previous: "the id of a licence, from the header X-License-Id"
+        case .previous: "the id of a license, from the header X-License-Id"
         case .format: AnswerShape.names.joined(separator: ", ")
         }
     }

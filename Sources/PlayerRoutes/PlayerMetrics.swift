@@ -4,7 +4,7 @@ package import Telemetry
 
 /// Counts the requests of players. Labels are closed sets: no subject, asset or device is ever one.
 package final class PlayerMetrics: Sendable {
-    /// Licences by SPC version.
+    /// Licenses by SPC version.
     package let issuedVersion1: Counter
     package let issuedVersion2: Counter
     package let issuedVersion3: Counter
@@ -19,7 +19,7 @@ package final class PlayerMetrics: Sendable {
 
     package init(in registry: MetricsRegistry) {
         let issued = registry.counters(
-            "latchkey_licenses_issued_total", help: "Licences that were issued, by SPC version.", by: IssuedLabels.self)
+            "latchkey_licenses_issued_total", help: "Licenses that were issued, by SPC version.", by: IssuedLabels.self)
         issuedVersion1 = issued[.version1]
         issuedVersion2 = issued[.version2]
         issuedVersion3 = issued[.version3]
@@ -27,7 +27,7 @@ package final class PlayerMetrics: Sendable {
             "latchkey_sync_reports_total", help: "Accepted reports of devices about their stored keys.")
         repeatedLicenses = registry.counter(
             "latchkey_licenses_repeated_total",
-            help: "Of the issued licences, those that were answers to copies of a request.")
+            help: "Of the issued licenses, those that were answers to copies of a request.")
         requests = registry.counters(
             "latchkey_license_requests_total",
             help: "SPCs, and requests refused as a whole, by the shape of their request and their outcome.",
@@ -38,11 +38,11 @@ package final class PlayerMetrics: Sendable {
             help: "Playback sessions that devices report as ended, and reports that name none, by outcome.",
             by: ReportOutcome.self)
         refusals = registry.counters(
-            "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
+            "latchkey_licenses_refused_total", help: "License requests that were refused, by code.",
             by: ProblemCode.self)
         licenseDuration = registry.histogram(
             "latchkey_license_duration_seconds",
-            help: "Time from a whole licence request to its licence.", bounds: Histogram.requestDurationBounds)
+            help: "Time from a whole license request to its license.", bounds: Histogram.requestDurationBounds)
     }
 
     func issued(_ version: SPCVersion, _ form: MessageForm, isRepeated: Bool, after duration: Duration) {
@@ -61,7 +61,7 @@ package final class PlayerMetrics: Sendable {
         accepted(form)
     }
 
-    /// Counts an SPC that was answered without a licence, because it asks for none.
+    /// Counts an SPC that was answered without a license, because it asks for none.
     func accepted(_ form: MessageForm) {
         requests[RequestLabels(form, .accepted)].increment()
     }

@@ -5,9 +5,9 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// A report on a CKC: its outer layout, and, with the secrets of the SPC that it answers, the licence in it.
+/// A report on a CKC: its outer layout, and, with the secrets of the SPC that it answers, the license in it.
 struct CKCReport {
-    /// The checks that a CKC has passed when `CKCOpener` returns a licence.
+    /// The checks that a CKC has passed when `CKCOpener` returns a license.
     private static let checks = [
         "R1", "blocks of the return request", "sizes", "no unknown blocks", "terms that this device supports",
     ]

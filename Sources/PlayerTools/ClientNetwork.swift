@@ -4,7 +4,7 @@ import Foundation
 import HTTPCalls
 import KeyCrypto
 
-/// Sends requests to a licence server or a server of playlists, and explains network errors in words.
+/// Sends requests to a license server or a server of playlists, and explains network errors in words.
 struct ClientNetwork {
     static let authorities = CommandOption(
         "--ca", .value("FILE"),
@@ -29,7 +29,7 @@ struct ClientNetwork {
     /// Reads the options. `answerSizeMaximum` is in bytes.
     init(
         _ arguments: Arguments, answerSizeMaximum: Int = HTTPRoundTripSettings().answerSizeMaximum,
-        sizeRemark: String = "no licence is",
+        sizeRemark: String = "no license is",
         absenceRemark: String = "is latchkeyd running, and is this an address at which it listens?"
     ) throws(CommandError) {
         self.absenceRemark = absenceRemark

@@ -11,13 +11,13 @@ extension Command {
     /// `latchkey device request`
     static let deviceRequest = Command(
         "request",
-        summary: "Ask a licence server for a key as a device does, and check its answer",
+        summary: "Ask a license server for a key as a device does, and check its answer",
         details: """
             Makes a new SPC, sends it with the token, and opens the CKC of the answer. It checks the CKC as strictly as a device
             does: R1, every block of the return request, all sizes, and that this device supports the terms. Prints the content key,
             its initialization vector and the terms. If a check fails, it prints no key and exits with status 1.
 
-            With --offline it asks for a licence that the device may store. A renewal is a request like any other, with the
+            With --offline it asks for a license that the device may store. A renewal is a request like any other, with the
             playback state "renewal", and with the device id and the session of the first request, which are printed. The session
             token of the first answer can replace the token, and each renewal brings the next one (--save-session-token).
 
@@ -27,7 +27,7 @@ extension Command {
             and whether the film would play. No key is printed. The exit status is 0 if every chosen player would play, and
             otherwise 1.
 
-            Each player fetches the certificate from beside the licence route unless --certificate is given. The certificate may be
+            Each player fetches the certificate from beside the license route unless --certificate is given. The certificate may be
             one of Apple's, because only its public key is used; the application secret must belong to it. Each --skd asks for one
             key. Players that name a key by its id need a --skd with that id, or --key-id; without it "all" leaves them out. TLS is
             always verified. Requests go through the proxies of the environment or --proxy. Each request is sent once, even if the
@@ -77,11 +77,11 @@ extension Command {
 
 struct DeviceRequestCommand {
     static let offline = CommandOption(
-        "--offline", .flag, help: "ask for a licence that the device may store: adds offline=1 to the address")
+        "--offline", .flag, help: "ask for a license that the device may store: adds offline=1 to the address")
     static let renew = CommandOption(
         "--renew", .flag, help: "say that the request is a renewal: adds renew=true to the address")
     static let saveSessionToken = CommandOption(
-        "--save-session-token", .value("FILE"), help: "save the token that renews the licence, if the answer has one")
+        "--save-session-token", .value("FILE"), help: "save the token that renews the license, if the answer has one")
     static let saveCKC = CommandOption("--save-ckc", .value("FILE"), help: "save the CKC of the answer")
 
     /// The options that save parts of the request or the answer, for a single request.
@@ -106,7 +106,7 @@ struct DeviceRequestCommand {
         address = try Self.address(server, arguments)
     }
 
-    /// The licence route, with the query that the options add.
+    /// The license route, with the query that the options add.
     static func address(_ server: ServerArguments, _ arguments: Arguments) throws(CommandError) -> URL {
         var address = server.address
         if arguments.isSet(offline) { address = try LicenseURL.adding("offline", "1", to: address) }
@@ -146,9 +146,9 @@ struct DeviceRequestCommand {
             let lines =
                 license.lines + [
                     "device id    \(request.secrets.deviceID)", "session      \(session ?? "none")",
-                    "licence id   \(LicenseProblem.printable(answer.licenseID ?? "none"))",
+                    "license id   \(LicenseProblem.printable(answer.licenseID ?? "none"))",
                     "renew after  \(LicenseProblem.printable(answer.renewAfter ?? "never"))",
-                    "licence      \(answer.body.count) bytes of version \(license.version), for an SPC of version "
+                    "license      \(answer.body.count) bytes of version \(license.version), for an SPC of version "
                         + "\(request.version.rawValue)",
                 ]
             return try context.print(lines.joined(separator: "\n"))

@@ -8,7 +8,7 @@ extension Command {
     /// `latchkey device sync`
     static let deviceSync = Command(
         "sync",
-        summary: "Report the device's stored keys to a licence server, and show its answer",
+        summary: "Report the device's stored keys to a license server, and show its answer",
         details: """
             Makes an SPC with a sync block, sends it with the token, and prints the server's answer, which is JSON and no CKC. The
             answer must repeat the report; otherwise the exit status is 1.
@@ -37,7 +37,7 @@ private struct DeviceSyncCommand {
         "--challenge", .value("fetch|none|HEX"),
         help: "the server's challenge, 16 digits; fetched unless given. Version 1 has none")
     static let challengeURL = CommandOption(
-        "--challenge-url", .value("URL"), help: "where the challenge is fetched, if not beside the licence route")
+        "--challenge-url", .value("URL"), help: "where the challenge is fetched, if not beside the license route")
 
     private let arguments: Arguments
     private let context: CommandContext

@@ -51,7 +51,7 @@ extension Command {
 
     private static let inspectCKC = Command(
         "inspect",
-        summary: "Show the layout of a CKC, and its licence if it answers an SPC of latchkey device",
+        summary: "Show the layout of a CKC, and its license if it answers an SPC of latchkey device",
         details: """
             Shows the outer layout of any CKC. To show key and terms, give the secrets file that latchkey device wrote for the SPC
             that this CKC answers. Then it also makes all the checks that a device makes.

@@ -3,15 +3,15 @@ import CommandLineKit
 import Foundation
 import HTTPCalls
 
-/// A server's answer to a licence request.
+/// A server's answer to a license request.
 struct ReceivedLicense: Sendable {
     let status: Int
     let requestID: String?
-    /// The licence's id; like the other facts from header fields, nil if the server does not send it.
+    /// The license's id; like the other facts from header fields, nil if the server does not send it.
     var licenseID: String?
-    /// The time from which the app should renew the licence, in seconds since 1970.
+    /// The time from which the app should renew the license, in seconds since 1970.
     var renewAfter: String?
-    /// The session token, which renews the licence in place of the token.
+    /// The session token, which renews the license in place of the token.
     var sessionToken: String?
     /// The code of a refusal.
     var errorCode: String?
@@ -88,8 +88,8 @@ struct LicenseProblem: CustomStringConvertible {
 
     private static func advice(for status: Int) -> String {
         switch status {
-        case 300..<400: "it redirects, and redirects are not followed; give the address of the licence route itself"
-        case 404: "is this the address of a licence route?"
+        case 300..<400: "it redirects, and redirects are not followed; give the address of the license route itself"
+        case 404: "is this the address of a license route?"
         default: ""
         }
     }

@@ -2,12 +2,12 @@ import ByteCoding
 import CommandLineKit
 import Foundation
 
-/// The addresses of licences, challenges and certificates.
+/// The addresses of licenses, challenges and certificates.
 enum LicenseURL {
     private static let path = "/fps/license"
     private static let challengePath = "/fps/challenge"
 
-    /// Parses the address of a licence route, or a server's base address, to which the path of that route is added.
+    /// Parses the address of a license route, or a server's base address, to which the path of that route is added.
     static func parse(_ text: String) throws(CommandError) -> URL {
         var components = try components(text, "--url")
         if components.path.isEmpty || components.path == "/" { components.path = path }
@@ -23,7 +23,7 @@ enum LicenseURL {
         return url
     }
 
-    /// The challenge route for a licence route: beside it if its path ends in "license", otherwise the path of
+    /// The challenge route for a license route: beside it if its path ends in "license", otherwise the path of
     /// latchkeyd.
     static func challenge(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
@@ -34,7 +34,7 @@ enum LicenseURL {
         return components.url ?? license
     }
 
-    /// The certificate route for a licence route, by the same rule. For a path that ends in NAGRA's `licenses`, it is
+    /// The certificate route for a license route, by the same rule. For a path that ends in NAGRA's `licenses`, it is
     /// `certificates` beside it.
     static func certificate(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }

@@ -8,7 +8,7 @@ extension Command {
     /// `latchkey device`
     package static let device = Command(
         "device",
-        summary: "Simulate a FairPlay device: ask a licence server for a key, report stored keys, or make an SPC",
+        summary: "Simulate a FairPlay device: ask a license server for a key, report stored keys, or make an SPC",
         details: """
             The simulated device is for tests of servers that you operate. It needs the server's application secret, and so cannot
             get keys from other servers.

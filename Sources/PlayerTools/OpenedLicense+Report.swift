@@ -4,7 +4,7 @@ import FairPlay
 import KeyCrypto
 
 extension OpenedLicense {
-    /// Writes the members of a licence. A member that the licence does not have is null.
+    /// Writes the members of a license. A member that the license does not have is null.
     package func write(to writer: inout JSONWriter) {
         writer.member("contentKey", Hexadecimal.encode(contentKey.bytes.revealed()))
         writer.member("contentIV", Hexadecimal.encode(contentIV.bytes))
@@ -15,7 +15,7 @@ extension OpenedLicense {
         writer.array { writer in for remark in remarks { writer.string(remark.explanation) } }
     }
 
-    /// The licence as text, a line for each member.
+    /// The license as text, a line for each member.
     package var lines: [String] {
         [
             "content key  \(Hexadecimal.encode(contentKey.bytes.revealed()))",

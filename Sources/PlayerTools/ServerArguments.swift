@@ -2,10 +2,10 @@ import CommandLineKit
 import CommandSupport
 import Foundation
 
-/// The options for the licence server of a command, and for files in which it saves the request.
+/// The options for the license server of a command, and for files in which it saves the request.
 struct ServerArguments {
     static let url = CommandOption(
-        "--url", .value("URL"), help: "the server, or its licence route if that is not /fps/license", isRequired: true)
+        "--url", .value("URL"), help: "the server, or its license route if that is not /fps/license", isRequired: true)
     static let token = CommandOption("--token", .secret("TOKEN"), help: "the bearer token", isRequired: true)
     static let saveSPC = CommandOption("--save-spc", .value("FILE"), help: "save the SPC that is sent")
     static let secrets = CommandOption(

@@ -1,13 +1,13 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Identifies one licence: in `X-License-Id`, in the ledger, and in questions about its expiry.
+/// Identifies one license: in `X-License-Id`, in the ledger, and in questions about its expiry.
 ///
 ///     offset  size  field
 ///          0     6  milliseconds since 1970, big-endian
 ///          6    10  random
 ///
-/// The time comes first, so that an index of licences grows only at its end. The text has 32 lower-case hexadecimal
+/// The time comes first, so that an index of licenses grows only at its end. The text has 32 lower-case hexadecimal
 /// digits.
 package struct LicenseID: Hashable, Sendable {
     package let bytes: Bytes16
@@ -30,9 +30,9 @@ package struct LicenseID: Hashable, Sendable {
         guard description == text else { return nil }
     }
 
-    /// When the licence was decided, in milliseconds since 1970.
+    /// When the license was decided, in milliseconds since 1970.
     package var milliseconds: UInt64 { bytes.high >> 16 }
-    /// When the licence was decided, in seconds since 1970.
+    /// When the license was decided, in seconds since 1970.
     package var seconds: Int64 { Int64(milliseconds / 1000) }
 }
 
@@ -41,7 +41,7 @@ extension LicenseID: CustomStringConvertible {
 }
 
 extension LicenseID {
-    /// Makes an id that identifies only a row of the ledger, and no licence. `now` is in seconds since 1970.
+    /// Makes an id that identifies only a row of the ledger, and no license. `now` is in seconds since 1970.
     package static func naming(rowAt now: Int64) throws(CryptoError) -> LicenseID {
         LicenseID(milliseconds: UInt64(max(now, 0)) * 1000, random: try RandomBytes.generate16())
     }

@@ -53,13 +53,13 @@ package struct Degradation: Equatable, Sendable {
     package let part: DegradedPart
     /// Why, for the log.
     package let cause: String
-    /// Whether the node can issue no licence at all as long as this lasts.
-    package let stopsLicences: Bool
+    /// Whether the node can issue no license at all as long as this lasts.
+    package let stopsLicenses: Bool
 
-    package init(part: DegradedPart, cause: String, stopsLicences: Bool) {
+    package init(part: DegradedPart, cause: String, stopsLicenses: Bool) {
         self.part = part
         self.cause = cause
-        self.stopsLicences = stopsLicences
+        self.stopsLicenses = stopsLicenses
     }
 }
 

@@ -6,7 +6,7 @@ package import Telemetry
 
 /// Answers whether the daemon is alive and whether it is ready for requests.
 ///
-/// It is ready while it can issue any licence (architecture, "When the database or the disk fails").
+/// It is ready while it can issue any license (architecture, "When the database or the disk fails").
 package final class Health: Sendable {
     /// The paths of the checks, the same at all listeners.
     package static let paths: Set<String> = ["/livez", "/readyz"]
@@ -75,7 +75,7 @@ package final class Health: Sendable {
     package var isReadyNow: Bool { isReady(with: degradations.current) }
 
     private func isReady(with degradations: [Degradation]) -> Bool {
-        isReady.load(ordering: .acquiring) && drain == nil && !degradations.contains(where: \.stopsLicences)
+        isReady.load(ordering: .acquiring) && drain == nil && !degradations.contains(where: \.stopsLicenses)
     }
 
     /// What operators see of the node's readiness. `now` is the present time on both clocks.
@@ -83,7 +83,7 @@ package final class Health: Sendable {
         let degradations = degradations.current
         let isServing = isReady.load(ordering: .acquiring)
         let isStopping = !isServing && hasServed.load(ordering: .acquiring)
-        let stops = degradations.filter(\.stopsLicences).map(\.part.rawValue)
+        let stops = degradations.filter(\.stopsLicenses).map(\.part.rawValue)
         let drain = drain
         var cause: String?
         if isStopping {
@@ -93,7 +93,7 @@ package final class Health: Sendable {
         } else if let drain {
             cause = "drained by \(drain.actor)"
         } else if !stops.isEmpty {
-            cause = "no licence can be issued: \(stops.joined(separator: " "))"
+            cause = "no license can be issued: \(stops.joined(separator: " "))"
         }
         return StatusReport.Condition(
             isReady: cause == nil, readiness: cause.map { "not ready: \($0)" } ?? "ready",
@@ -114,7 +114,7 @@ package final class Health: Sendable {
     }
 
     /// 503 before the daemon serves, while it stops, while an operator has taken it out of service, and while it can
-    /// issue no licence at all.
+    /// issue no license at all.
     package func readyResponse(_ id: RequestID) -> HTTPResponse {
         response(to: degradations.current, id)
     }
@@ -127,7 +127,7 @@ package final class Health: Sendable {
 
     /// The same answer for operators, with the names of degraded parts.
     ///
-    /// A daemon that can still issue licences without a part stays ready. Otherwise an outage of PostgreSQL, which all
+    /// A daemon that can still issue licenses without a part stays ready. Otherwise an outage of PostgreSQL, which all
     /// nodes share, would make all of them not ready at the same time.
     package func detailedReadyResponse(_ id: RequestID) -> HTTPResponse {
         let degradations = degradations.current

@@ -6,7 +6,7 @@ package import Records
 import StorageSQLite
 package import Telemetry
 
-/// Looks up licences in this node's ledger, for the apps and subjects that got them.
+/// Looks up licenses in this node's ledger, for the apps and subjects that got them.
 ///
 /// Reading a file blocks, so a small, bounded pool of threads does it. The cost of a look-up is bounded too, for a
 /// ledger of any size.

@@ -10,7 +10,7 @@ extension Configuration {
         package let customers: [Customer]
         /// The URL that apps are told for redeeming tokens; nil for the first path under `publicURL`.
         package let redeemURL: String?
-        /// The paths at which this server redeems tokens, in addition to its licence paths.
+        /// The paths at which this server redeems tokens, in addition to its license paths.
         package let redeemPaths: Set<String>
         /// Whether keys may stand in the URL of a token request.
         package let allowKeysInURL: Bool

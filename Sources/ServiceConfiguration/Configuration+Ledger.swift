@@ -1,7 +1,7 @@
 extension Configuration {
-    /// The ledger, which records the licences that were given and refused.
+    /// The ledger, which records the licenses that were given and refused.
     package struct Ledger: Equatable, Sendable {
-        /// What happens to a licence that the ledger cannot record.
+        /// What happens to a license that the ledger cannot record.
         package enum Mode: String, Sendable, CaseIterable {
             /// It is refused.
             case required

@@ -32,20 +32,20 @@ package enum BuiltInPath: String, CaseIterable, Sendable {
 }
 
 extension Configuration {
-    /// A further path at which licences or certificates are served (clients, section 2).
+    /// A further path at which licenses or certificates are served (clients, section 2).
     package struct LicensePath: Equatable, Sendable {
         /// The style of the answers at a path.
         package enum Dialect: String, Sendable, CaseIterable {
             /// The same answers as at `/fps/license`.
             case standard
-            /// Licences have the member `CkcMessage`, and errors have a numeric `errorCode`.
+            /// Licenses have the member `CkcMessage`, and errors have a numeric `errorCode`.
             case nagra
-            /// Licences ignore `Accept`, and errors are ExpressPlay's HTML or JSON.
+            /// Licenses ignore `Accept`, and errors are ExpressPlay's HTML or JSON.
             case expressplay
         }
 
         package enum Service: String, Sendable, CaseIterable {
-            /// Licences, by POST.
+            /// Licenses, by POST.
             case license
             /// Certificates, by GET.
             case certificate
@@ -56,7 +56,7 @@ extension Configuration {
         package let pattern: PathPattern
         package let serves: Service
         package let dialect: Dialect
-        /// The default shape of licences, if a request names no shape; nil for the default of the dialect.
+        /// The default shape of licenses, if a request names no shape; nil for the default of the dialect.
         package let answer: AnswerShape?
         /// The default form of certificates, if a request names no form.
         package let certificateFormat: CertificateFormat

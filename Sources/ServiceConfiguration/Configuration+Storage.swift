@@ -10,9 +10,9 @@ extension Configuration {
         package let password: SecretSource?
         /// The file of the node's own ledger if the store is PostgreSQL.
         package let ledger: String
-        /// What happens to a licence that needs shared state while PostgreSQL does not answer.
+        /// What happens to a license that needs shared state while PostgreSQL does not answer.
         package let onStoreOutage: SharedDecisionStore.OutageRule
-        /// How many licences are admitted in an outage with `onStoreOutage: "admit"`.
+        /// How many licenses are admitted in an outage with `onStoreOutage: "admit"`.
         package let admissions: AdmissionLimits
 
         /// The node's own SQLite file. It has content keys, decisions and the ledger; with PostgreSQL only the ledger.

@@ -16,7 +16,7 @@ package struct Configuration: Equatable, Sendable {
     /// The URL at which clients reach the public listener, without a slash at its end. It is never taken from a
     /// request's `Host`.
     package let publicURL: String?
-    /// The host of `publicURL`, with its port if it has one. Players find the licence server there.
+    /// The host of `publicURL`, with its port if it has one. Players find the license server there.
     package var publicAuthority: String? {
         publicURL.map { url in
             String(url.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != "/" })
@@ -24,7 +24,7 @@ package struct Configuration: Equatable, Sendable {
     }
     /// Which web pages may read the answers of public listeners.
     package let cors: CORSPolicy
-    /// The paths for licences and certificates in addition to the built-in ones. A request path matches at most one.
+    /// The paths for licenses and certificates in addition to the built-in ones. A request path matches at most one.
     package let licensePaths: [LicensePath]
     /// The forms of asset ids of older services. They are distinct.
     package let assetIDs: [AssetForm]
@@ -125,7 +125,7 @@ package struct Configuration: Equatable, Sendable {
         /// By how much the clocks of an issuer and the server may differ: whole seconds, up to
         /// `IssuerSet.leewayMaximum`.
         package let leeway: Duration
-        /// How long a subject's device keeps its place after its last licence: whole seconds.
+        /// How long a subject's device keeps its place after its last license: whole seconds.
         package let deviceLife: Duration
         /// Where requests carry tokens.
         package let finder: TokenFinder
@@ -152,7 +152,7 @@ package struct Configuration: Equatable, Sendable {
         package let keysURL: KeysURL?
         /// The longest life of a token: whole seconds, at least one.
         package let maximumLife: Duration
-        /// Whether a right for offline use is enough for a licence whose key the device keeps.
+        /// Whether a right for offline use is enough for a license whose key the device keeps.
         package let offlineByRight: Bool
         /// Content ids, or prefixes that end with an asterisk; nil for all contents.
         package let contents: Set<String>?
@@ -179,7 +179,7 @@ package struct Configuration: Equatable, Sendable {
     package struct Limits: Equatable, Sendable {
         /// The limits and deadlines of HTTP connections.
         package let http: HTTPLimits
-        /// How often licences may be asked for.
+        /// How often licenses may be asked for.
         package let rates: RequestRates
         /// How long requests may wait in an overload, and how many of them in total.
         package let overload: Overload

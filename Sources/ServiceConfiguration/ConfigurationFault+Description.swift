@@ -84,7 +84,7 @@ extension ConfigurationFault: CustomStringConvertible {
         case .cryptography(let error): "OpenSSL could not use the file's contents (\(error))"
         case .tls(let error): error.description
         case .plaintextBeyondLoopback(let address):
-            "\(address) can be reached from other machines, and plain HTTP would show licences and tokens on the way: set"
+            "\(address) can be reached from other machines, and plain HTTP would show licenses and tokens on the way: set"
                 + " \"tls\", or listen on 127.0.0.1 or a unix socket behind a proxy that ends TLS, or set \"allowPlaintext\""
         case .developmentMaterialBeyondLoopback(let address, let credential):
             "\(address) can be reached from other machines, and credential \"\(credential)\" is development material;"

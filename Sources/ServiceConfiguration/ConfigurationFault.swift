@@ -94,7 +94,7 @@ package enum ConfigurationFault: Equatable, Sendable {
 
     // Listeners that other machines can reach.
 
-    /// The listener has no TLS, so licences and tokens would cross the network in the clear.
+    /// The listener has no TLS, so licenses and tokens would cross the network in the clear.
     case plaintextBeyondLoopback(SocketAddress)
     case developmentMaterialBeyondLoopback(SocketAddress, credential: String)
     case adminTokenMissing(SocketAddress)

@@ -48,7 +48,7 @@ enum DevelopmentConfiguration {
             // The daemon makes the file when it first needs it.
             storage: { url: "sqlite:latchkey.db" },
 
-            // Every licence is recorded before it is given. The record is sealed under `key`, and `latchkey ledger verify` checks it.
+            // Every license is recorded before it is given. The record is sealed under `key`, and `latchkey ledger verify` checks it.
             // It has only pseudonyms of devices and subjects, made with `pseudonymKey`.
             ledger: { key: "secrets/ledger-key", pseudonymKey: "secrets/pseudonym-key" },
 
@@ -72,7 +72,7 @@ enum DevelopmentConfiguration {
             packagers: [{ name: "\(packager)", secret: "secrets/packager", scopes: ["read", "create", "import"] }],
 
             // Development and load tests come from one address, with one token. Without this line an address gets 200
-            // licences a second and a subject 10, which is right for production.
+            // licenses a second and a subject 10, which is right for production.
             limits: { rates: { perAddress: { perSecond: 100000 }, perSubject: { perSecond: 100000 } } },
 
             logging: { level: "info" },

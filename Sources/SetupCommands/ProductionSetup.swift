@@ -67,7 +67,7 @@ enum ProductionSetup {
               [ ] systemctl enable --now latchkey.socket latchkey.service
               [ ] open the operator's page, http://127.0.0.1:9443/ on this machine, with the text of secrets/admin-token
 
-            Then the first key and the first licence. viewer-token is a file with a token of your own service. For this once you
+            Then the first key and the first license. viewer-token is a file with a token of your own service. For this once you
             can also make one with the private key of its issuer, which stays off this host otherwise:
               [ ] sudo -u latchkey latchkey keys create --config \(file) --content movie-1
               [ ] latchkey token mint --config \(file) --issuer-key FILE --content movie-1 > viewer-token
@@ -77,11 +77,11 @@ enum ProductionSetup {
             """
     }
 
-    /// What takes the place of the licence that `doctor` asks for.
+    /// What takes the place of the license that `doctor` asks for.
     private static func proof(_ file: String) -> String {
         """
           [ ] sudo -u latchkey latchkey credentials prove --config \(file)
-              With credentials of SDK 26, doctor asks for no licence: a simulated device cannot use the library
+              With credentials of SDK 26, doctor asks for no license: a simulated device cannot use the library
 
         """
     }
@@ -179,7 +179,7 @@ enum ProductionSetup {
             // the same secrets but for the admin token.
             storage: { url: "sqlite:/var/lib/latchkey/latchkey.db" },
 
-            // Every licence is recorded before it is given. `key` seals the record. `pseudonymKey` makes the names of devices and
+            // Every license is recorded before it is given. `key` seals the record. `pseudonymKey` makes the names of devices and
             // subjects in it; never change it. Entries are kept for 400 days, unless you set retention: "90d".
             ledger: { key: "secrets/ledger-key", pseudonymKey: "secrets/pseudonym-key" },
 
@@ -194,7 +194,7 @@ enum ProductionSetup {
             // Programs that may ask for content keys over HTTP; none. `openssl rand -hex 32` makes a secret.
             // packagers: [{ name: "packager-1", secret: "secrets/packager-1", scopes: ["read", "create"] }],
 
-            // "debug" logs every licence, "info" refusals and what happens to the daemon.
+            // "debug" logs every license, "info" refusals and what happens to the daemon.
             // logging: { level: "debug" },
 
             // How long a load balancer takes to see that the node is not ready. Behind latchkey.socket alone none is needed.

@@ -2,10 +2,10 @@ import ByteCoding
 package import ContentKeys
 package import Records
 
-/// Finds the rows of a ledger by content, subject, token id, cookie or licence.
+/// Finds the rows of a ledger by content, subject, token id, cookie or license.
 ///
 /// The index is a file of its own beside the database, "PATH-ledger-index", so that updating it never delays the thread
-/// that writes licences. It may lag behind: it lacks the rows after `through`. It holds no data of its own, and is
+/// that writes licenses. It may lag behind: it lacks the rows after `through`. It holds no data of its own, and is
 /// rebuilt if it does not fit its ledger.
 package struct LedgerIndex: ~Copyable {
     private var through, setThrough, insert, delete, postings, newestPostings: SQLiteStatement

@@ -9,14 +9,14 @@ package import Records
 package struct LedgerMaintenance: ~Copyable {
     /// The number of rows that are indexed in one transaction.
     package static let indexedAtOnce = 5000
-    /// The approximate number of rows that are purged in one transaction. It is small, so that a licence that waits for
+    /// The approximate number of rows that are purged in one transaction. It is small, so that a license that waits for
     /// the transaction is hardly delayed.
     package static let purgedAtOnce = 200
     /// The number of rows that are searched for renewals in one transaction.
     package static let rolledUpAtOnce = 1000
 
     /// The rest after a pass, as a multiple of the pass's duration, so that most of the disk's capacity is left to
-    /// licences.
+    /// licenses.
     package static let restFactor = 4
 
     /// The result of one pass.

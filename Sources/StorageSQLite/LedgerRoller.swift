@@ -112,7 +112,7 @@ package struct LedgerRoller: ~Copyable {
 
     /// Whether a row is a renewal that has ended.
     ///
-    /// An entry without a lease stays, because the device may keep its key. A renewal without a previous licence in the
+    /// An entry without a lease stays, because the device may keep its key. A renewal without a previous license in the
     /// ledger stays too, because only the app calls it a renewal.
     private static func isOver(_ entry: LedgerEntry, at now: Int64) -> Bool {
         guard entry.kind == .licenseRenewed, entry.lease != nil, entry.previous != nil, let end = entry.until else {

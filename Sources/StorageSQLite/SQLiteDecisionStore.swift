@@ -5,7 +5,7 @@ package import Records
 import Synchronization
 import Telemetry
 
-/// Stores licence decisions, revocations, challenges and the ledger of one node in a SQLite file.
+/// Stores license decisions, revocations, challenges and the ledger of one node in a SQLite file.
 ///
 /// One thread writes for all loops. It takes the waiting requests, runs them in one transaction, and answers when the
 /// transaction is durable (`synchronous=FULL`). A call suspends and never blocks its thread.

@@ -1,7 +1,7 @@
 import ContentKeys
 
 extension SQLiteSchema {
-    /// Stores what licence decisions spend, revocations, and the node's ledger.
+    /// Stores what license decisions spend, revocations, and the node's ledger.
     ///
     /// Pseudonyms are 32 bytes; a key id is 16. Times are seconds since 1970; the largest integer means never. Tables
     /// whose rows end have an index by their end, so that ended rows are found and deleted quickly. Programs of older

@@ -94,7 +94,7 @@ package final class ClockKeeper: Sendable {
             try await store.keep(record)
             state.withLock { $0.writtenStanding = trust.standing }
         } catch {
-            // A store that cannot write this cannot record licences either, which is reported elsewhere.
+            // A store that cannot write this cannot record licenses either, which is reported elsewhere.
             logger.debug("clock_not_kept", [.string("cause", error.explanation)])
         }
     }

@@ -7,7 +7,7 @@ package import Telemetry
 /// Knows how much room the ledger's disk has left. Looks on the ledger keeper's thread, because a look may wait for the
 /// disk.
 ///
-/// While there is too little room, refusals get no rows in the ledger, so that what is left serves licences.
+/// While there is too little room, refusals get no rows in the ledger, so that what is left serves licenses.
 package final class DiskWatch: Sendable {
     private let path: String
     private let latest = Mutex<DiskSpace?>(nil)
@@ -34,7 +34,7 @@ package final class DiskWatch: Sendable {
             part: .disk,
             cause:
                 "\(space.free >> 20) MiB are free where the ledger lies, less than \(DiskSpace.least >> 20); refusals get no rows",
-            stopsLicences: false)
+            stopsLicenses: false)
     }
 
     package func register(in registry: MetricsRegistry) {

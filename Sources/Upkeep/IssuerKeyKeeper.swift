@@ -256,7 +256,7 @@ package final class IssuerKeyKeeper: Sendable {
 
     /// A degradation that names each issuer whose keys are missing.
     ///
-    /// The node can issue no licence at all if no issuer has a key. Sessions and the call-back service need no key.
+    /// The node can issue no license at all if no issuer has a key. Sessions and the call-back service need no key.
     package func degradations(hasCallback: Bool) -> [Degradation] {
         state.withLock { state in
             let faults = state.sources.compactMap(\.fault)
@@ -264,7 +264,7 @@ package final class IssuerKeyKeeper: Sendable {
             let verifier = state.tokens.verifier
             let stops = !verifier.hasKeys && verifier.sessions == nil && !hasCallback
             return [
-                Degradation(part: .issuerKeys, cause: faults.joined(separator: "; "), stopsLicences: stops)
+                Degradation(part: .issuerKeys, cause: faults.joined(separator: "; "), stopsLicenses: stops)
             ]
         }
     }

@@ -9,7 +9,7 @@ package import Telemetry
 /// Makes the keys of the next periods of live contents that have a schedule.
 ///
 /// Each node makes a pass every few seconds, at random times. The first node that needs a key makes it; the others find
-/// it. While the store takes no writes, licences for existing periods are still issued.
+/// it. While the store takes no writes, licenses for existing periods are still issued.
 package final class PeriodKeeper: Sendable {
     /// The shortest pause between two passes. The longest pause is twice as long.
     static let pauseDefault: Duration = .seconds(5)
@@ -69,7 +69,7 @@ package final class PeriodKeeper: Sendable {
     /// A degradation if the last pass failed, because periods may soon be missing.
     package var degradations: [Degradation] {
         state.withLock { state in
-            state.failure.map { [Degradation(part: .periods, cause: $0, stopsLicences: false)] } ?? []
+            state.failure.map { [Degradation(part: .periods, cause: $0, stopsLicenses: false)] } ?? []
         }
     }
 

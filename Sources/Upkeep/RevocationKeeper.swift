@@ -122,7 +122,7 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
                     state.changeCount += 1
                     return state.known
                 }
-                // Before the store has answered, no licence is issued. Its first answer will contain the change.
+                // Before the store has answered, no license is issued. Its first answer will contain the change.
                 if var known {
                     let isNew = apply([change], to: &known)
                     set(known, isNew: isNew)
@@ -138,7 +138,7 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
         state.withLock { state in
             guard state.known == nil else { return [] }
             let cause = state.failure ?? "the store has not answered yet"
-            return [Degradation(part: .revocations, cause: cause, stopsLicences: true)]
+            return [Degradation(part: .revocations, cause: cause, stopsLicenses: true)]
         }
     }
 

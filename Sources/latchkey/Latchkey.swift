@@ -18,7 +18,7 @@ struct Latchkey {
 
     static let command = Command(
         "latchkey",
-        summary: "Set up and try a Latchkey licence server",
+        summary: "Set up and try a Latchkey license server",
         details: "The server itself is latchkeyd. Each command has its own --help.",
         examples: [
             "latchkey init ./development",

@@ -89,11 +89,11 @@ struct BenchmarkLicensing {
         return try (0..<count).map { _ in try device.makeRequest(options) }
     }
 
-    /// Opens an answer as the device does. Throws if the licence is wrong.
+    /// Opens an answer as the device does. Throws if the license is wrong.
     static func check(_ ckc: [UInt8], for request: DeviceRequest, using crypto: CryptoContext) throws {
         let license = try CKCOpener(secrets: request.secrets, using: crypto).open(ckc)
         guard license.contentKey.bytes.revealed() == contentKey, license.contentIV.bytes == contentIV else {
-            throw BenchmarkError("a licence has a wrong key, so the figures would mean nothing")
+            throw BenchmarkError("a license has a wrong key, so the figures would mean nothing")
         }
     }
 }

@@ -50,15 +50,15 @@ struct Benchmarks {
 
           pipeline   CKCs per second and core in process against openssl speed, and with an accelerator if there is one
           tokens     a token's check from the cache, and without it against EVP_DigestVerify alone
-          listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
-          shapes     licences per second for form and JSON bodies against raw ones, and what reading such a body takes
-          tls        licences per second over TLS against plain HTTP, on connections that stay open, by latchkey bench
+          listener   licenses per second over HTTP, and the daemon's CPU per license against one RSA operation
+          shapes     licenses per second for form and JSON bodies against raw ones, and what reading such a body takes
+          tls        licenses per second over TLS against plain HTTP, on connections that stay open, by latchkey bench
           livez      requests per second on connections that stay open against nginx with a static answer, by wrk
           http2      requests per second over HTTP/2 against HTTP/1.1, by h2load
           handshakes TLS handshakes per second, full and resumed, against nginx with the same certificate
           timing     whether refusals differ in time (Welch's t), and whether the check would notice
           ladder     calls per second through worker processes against their number, and the latency of other loops beside them
-          decisions  licence decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger;
+          decisions  license decisions per second through the SQLite writer with the ledger against without it, and rows of the ledger;
                      settlements per second in PostgreSQL against bare commits
           keys       a million keys in SQLite and PostgreSQL: import, opening, memory, look-ups against bare sqlite3 and libpq
           purge      how long a decision takes to commit while a month of the ledger is purged, against the time without

@@ -5,7 +5,7 @@ import Foundation
 import KeyCrypto
 import Synchronization
 
-/// A daemon with a key and tokens, from which licences are requested.
+/// A daemon with a key and tokens, from which licenses are requested.
 struct LicenseTarget {
     let daemon: BenchmarkDaemon
     private let tokens: [String]
@@ -29,7 +29,7 @@ struct LicenseTarget {
         try LicenseLoad(RequestMaker(version, in: daemon.folder), tokens: tokens, shape: shape)
     }
 
-    /// Returns the licences per second, and the daemon's CPU seconds for each licence.
+    /// Returns the licenses per second, and the daemon's CPU seconds for each license.
     func run(_ load: LicenseLoad, connections: Int, seconds: Int) throws -> (rate: Double, cpuPerLicense: Double) {
         try run(load, over: try connect(connections), seconds: seconds)
     }
@@ -70,7 +70,7 @@ struct LicenseTarget {
         let report = try JSONReader.parse(Array(output.utf8)).object
         guard let licenses = report?["licenses"]?.number?.double,
             let milliseconds = report?["milliseconds"]?.number?.double, licenses > 0
-        else { throw BenchmarkError("latchkey bench reported no licence: \(output)") }
+        else { throw BenchmarkError("latchkey bench reported no license: \(output)") }
         return (licenses * 1000 / milliseconds, (try daemon.cpuSeconds() - before) / licenses)
     }
 }
@@ -151,9 +151,9 @@ enum LoadShape: String, CaseIterable {
     }
 }
 
-/// Licence requests on several connections at the same time, each with its own thread.
+/// License requests on several connections at the same time, each with its own thread.
 ///
-/// Each SPC is sent once. A repeated SPC would be opened from the cache, and its licence would be a repeated one.
+/// Each SPC is sent once. A repeated SPC would be opened from the cache, and its license would be a repeated one.
 final class LicenseLoad: Sendable {
     /// The requests for one run.
     struct Batch {
@@ -171,7 +171,7 @@ final class LicenseLoad: Sendable {
 
     private struct State {
         var batch: Batch
-        /// The licences per second of the last run.
+        /// The licenses per second of the last run.
         var rate = 0.0
     }
 
@@ -212,8 +212,8 @@ final class LicenseLoad: Sendable {
         return Batch(requests: requests, bodies: bodies, messages: messages)
     }
 
-    /// Sends the batch until its end, or for the given time. Returns the number of licences and the elapsed time.
-    /// Throws the first failure, also if an opened licence was wrong.
+    /// Sends the batch until its end, or for the given time. Returns the number of licenses and the elapsed time.
+    /// Throws the first failure, also if an opened license was wrong.
     func run(
         over connections: [BlockingConnection], for duration: Duration
     ) throws -> (count: Int, elapsed: Duration) {

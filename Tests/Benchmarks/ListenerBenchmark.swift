@@ -5,7 +5,7 @@ import Foundation
 import KeyCrypto
 import Synchronization
 
-/// Measures licences over HTTP from a running daemon, with 64 keep-alive connections, distinct SPCs and several tokens.
+/// Measures licenses over HTTP from a running daemon, with 64 keep-alive connections, distinct SPCs and several tokens.
 ///
 /// The load uses the same cores, so the daemon's CPU time says more than the rate.
 struct ListenerBenchmark {
@@ -47,7 +47,7 @@ struct ListenerBenchmark {
         print(
             """
             SPC version \(version.rawValue) over HTTP, \(Self.connectionCount) connections: \(formatted(rates.median)) \
-            licences/s, daemon CPU \(formatted(costs.median * 1e6, decimals: 1)) us per licence, \
+            licenses/s, daemon CPU \(formatted(costs.median * 1e6, decimals: 1)) us per license, \
             \(formatted(ratios.median, decimals: 2)) x one RSA-\(bits) operation on an idle machine, \
             \(formatted(busyRatios.median, decimals: 2)) x one with all cores as busy as here\(goal)
             """)

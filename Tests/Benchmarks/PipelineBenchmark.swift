@@ -66,8 +66,8 @@ struct PipelineBenchmark {
             """)
     }
 
-    /// The licences per second of the loop's CPU time, which `openssl speed` uses too, with 16 requests in flight on
-    /// one loop. Every 97th licence is opened afterwards.
+    /// The licenses per second of the loop's CPU time, which `openssl speed` uses too, with 16 requests in flight on
+    /// one loop. Every 97th license is opened afterwards.
     private func measure(
         _ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext
     ) async throws -> Double {
@@ -149,7 +149,7 @@ private final class Finish: Sendable {
     }
 }
 
-/// The number of licences, some of them to open later, and the first failure.
+/// The number of licenses, some of them to open later, and the first failure.
 private final class Progress: Sendable {
     private struct State {
         var count = 0

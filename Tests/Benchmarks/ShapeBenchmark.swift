@@ -2,10 +2,10 @@ import FairPlay
 import Foundation
 import PlayerMessages
 
-/// Measures licences per second for form and JSON bodies relative to raw bodies, from one daemon with 64 keep-alive
+/// Measures licenses per second for form and JSON bodies relative to raw bodies, from one daemon with 64 keep-alive
 /// connections. The shapes take turns.
 ///
-/// The daemon's CPU time for each licence says more than the rate, because the load uses the same cores.
+/// The daemon's CPU time for each license says more than the rate, because the load uses the same cores.
 struct ShapeBenchmark {
     private static let connectionCount = 64
     private static let goal = 0.95
@@ -62,8 +62,8 @@ struct ShapeBenchmark {
         _ version: SPCVersion, _ shape: LoadShape, _ figures: Figures, _ load: LicenseLoad
     ) throws {
         var line = """
-            SPC version \(version.rawValue), \(shape.rawValue) bodies: \(formatted(figures.rates.median)) licences/s, \
-            daemon CPU \(formatted(figures.costs.median * 1e6, decimals: 1)) us per licence, \
+            SPC version \(version.rawValue), \(shape.rawValue) bodies: \(formatted(figures.rates.median)) licenses/s, \
+            daemon CPU \(formatted(figures.costs.median * 1e6, decimals: 1)) us per license, \
             reading a body \(formatted(try microsecondsToRead(load), decimals: 2)) us
             """
         if shape != .raw {

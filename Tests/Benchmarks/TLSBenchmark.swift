@@ -1,10 +1,10 @@
 import FairPlay
 import Foundation
 
-/// Measures licences per second over TLS 1.3 relative to plain HTTP, on open connections, from two daemons that take
+/// Measures licenses per second over TLS 1.3 relative to plain HTTP, on open connections, from two daemons that take
 /// turns.
 ///
-/// The client is `latchkey bench`, and each SPC is new: the licence of a repeated one is cheaper, and TLS would be a
+/// The client is `latchkey bench`, and each SPC is new: the license of a repeated one is cheaper, and TLS would be a
 /// larger part of it.
 struct TLSBenchmark {
     private static let connectionCount = 64
@@ -43,8 +43,8 @@ struct TLSBenchmark {
         print(
             """
             SPC version \(version.rawValue) over TLS, \(Self.connectionCount) connections that stay open: \(formatted(rates.median)) \
-            licences/s, \(formatted(ratios.median, decimals: 2)) x plain HTTP (goal at least \(Self.goal)); \
-            daemon CPU per licence \(formatted(costRatios.median, decimals: 2)) x
+            licenses/s, \(formatted(ratios.median, decimals: 2)) x plain HTTP (goal at least \(Self.goal)); \
+            daemon CPU per license \(formatted(costRatios.median, decimals: 2)) x
             """)
     }
 

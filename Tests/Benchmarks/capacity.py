@@ -1,16 +1,16 @@
-"""The cost of a licence by kind, and the capacity that follows from it.
+"""The cost of a license by kind, and the capacity that follows from it.
 
     capacity.py --bin DIR [--short] [--output FOLDER] [--accelerator LIBRARY]
 
 Runs under `Scripts/with-postgresql`. Daemons run on processor 0. The generator and PostgreSQL run on processor 1, where
 `Scripts/bench capacity` starts this script.
 
-1. Measures the daemon's processor time for a licence of each kind. Every kind differs from the first one in one thing,
+1. Measures the daemon's processor time for a license of each kind. Every kind differs from the first one in one thing,
    so its part is a difference.
-2. Multiplies: a licence costs the sum of its parts, and N nodes of M cores give N * M * 0.7 / cost licences per second.
+2. Multiplies: a license costs the sum of its parts, and N nodes of M cores give N * M * 0.7 / cost licenses per second.
    The factor 0.7 leaves a reserve for peaks. It is chosen, not measured.
 3. Checks this with two nodes on one PostgreSQL, which share processor 0, under a mixed load: the model's prediction
-   against the measured licences per second.
+   against the measured licenses per second.
 
 Writes `capacity.json`, `capacity.md`, `cost.svg` and `nodes.svg`.
 """
@@ -31,7 +31,7 @@ from load_daemon import Daemon, Plan, Programs, accelerated, add_tls, cpu_second
 
 DAEMON_CORE = 0
 CONNECTIONS = 32
-# The tokens of a load in which each licence has a token of its own.
+# The tokens of a load in which each license has a token of its own.
 NEW_TOKENS = 6_000
 
 
@@ -41,13 +41,13 @@ FULL = Plan(seconds=5, rounds=3, openssl_seconds=3)
 
 @dataclass(frozen=True)
 class Kind:
-    """A load whose licences are of one kind."""
+    """A load whose licenses are of one kind."""
 
     name: str
     arguments: tuple[object, ...] = ()
     tls: bool = False
     new_tokens: str | None = None
-    """The algorithm of the tokens if each licence has a new one; None if their verification is remembered."""
+    """The algorithm of the tokens if each license has a new one; None if their verification is remembered."""
 
 
 KEPT = ("--connections", CONNECTIONS)
@@ -127,7 +127,7 @@ def database_seconds() -> float:
 
 
 def cost(daemon: Daemon, kind: Kind, seconds: int) -> float:
-    """The daemon's processor time for a licence, in microseconds. No SPC is sent twice."""
+    """The daemon's processor time for a license, in microseconds. No SPC is sent twice."""
     if kind.new_tokens is not None:
         tokens = daemon.mint(NEW_TOKENS, "--issuer-key", daemon.setup / "secrets" / kind.new_tokens)
         _, each = daemon.bench(*kind.arguments, "--count", NEW_TOKENS, "--seconds", 60, tokens=tokens)
@@ -142,7 +142,7 @@ def measure_kinds(programs: Programs, plan: Plan, accelerator: str | None) -> di
     """The medians of all rounds.
 
     The kinds take turns, because the speed of a machine changes from minute to minute. Each load has a new daemon,
-    because a licence costs more when the ledger has grown.
+    because a license costs more when the ledger has grown.
     """
     rounds: dict[str, list[float]] = {kind.name: [] for kind in KINDS}
     for _ in range(plan.rounds):
@@ -169,19 +169,19 @@ class Cluster:
             node.stop()
 
     def load(self, nodes: int, seconds: int, *arguments: object) -> dict[str, float]:
-        """Loads the first nodes at the same time. Returns the licences per second, and the processor times of a
-        licence in microseconds."""
+        """Loads the first nodes at the same time. Returns the licenses per second, and the processor times of a
+        license in microseconds."""
         loaded = self.nodes[:nodes]
         before = sum(node.cpu_seconds() for node in loaded)
         database = database_seconds()
         words = (*arguments, "--seconds", seconds)
         loads = [subprocess.Popen(node.bench_command(*words), stdout=subprocess.PIPE, text=True) for node in loaded]
         reports = [finish(load) for load in loads]
-        licences = sum(report["licenses"] for report in reports)
+        licenses = sum(report["licenses"] for report in reports)
         return {
             "rate": sum(report["licenses"] * 1000 / report["milliseconds"] for report in reports),
-            "cost": (sum(node.cpu_seconds() for node in loaded) - before) / licences * 1e6,
-            "database": (database_seconds() - database) / licences * 1e6,
+            "cost": (sum(node.cpu_seconds() for node in loaded) - before) / licenses * 1e6,
+            "database": (database_seconds() - database) / licenses * 1e6,
         }
 
 

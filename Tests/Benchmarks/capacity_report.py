@@ -28,7 +28,7 @@ def operation(report: dict, name: str) -> float:
 
 
 def parts(report: dict) -> dict[str, float]:
-    """What is added to the cost of a licence with SPC version 1, in microseconds."""
+    """What is added to the cost of a license with SPC version 1, in microseconds."""
     kinds, nodes = report["kinds"], report["nodes"]
     return {
         "SPC version 2": kinds["v2"] - kinds["v1"],
@@ -44,18 +44,18 @@ def parts(report: dict) -> dict[str, float]:
 
 
 def capacity(cost: float, nodes: int, cores: int, use: float = USE) -> float:
-    """Licences per second for a cost in microseconds."""
+    """Licenses per second for a cost in microseconds."""
     return nodes * cores * use / cost * 1e6
 
 
 def predicted(report: dict) -> float:
-    """The licences per second that the model says for the check: one processor, fully used, and as many licences of
+    """The licenses per second that the model says for the check: one processor, fully used, and as many licenses of
     version 1 as of version 2."""
     return capacity((report["nodes"]["v1"] + report["nodes"]["v2"]) / 2, nodes=1, cores=1, use=1)
 
 
 def examples(report: dict) -> dict[str, float]:
-    """The costs of three kinds of licences that operators plan for, in microseconds."""
+    """The costs of three kinds of licenses that operators plan for, in microseconds."""
     base, added = report["nodes"]["v1"], parts(report)
     return {
         "a renewal or a further key: v1, known token, open TLS connection": base
@@ -81,7 +81,7 @@ def tables(report: dict) -> str:
         f"RSA by {backend}. In `openssl speed`, an RSA operation takes {speeds['1024']:.0f} us with 1024 bits and "
         f"{speeds['2048']:.0f} us with 2048 bits on the same processor.",
         "",
-        "| part of a licence | processor time in us | as a multiple of RSA-1024 |",
+        "| part of a license | processor time in us | as a multiple of RSA-1024 |",
         "|---|---|---|",
         f"| SPC version 1, known token, open connection, SQLite | {base:.0f} | {base / speeds['1024']:.2f} |",
     ]
@@ -92,9 +92,9 @@ def tables(report: dict) -> str:
         f"| PostgreSQL itself | {report['nodes']['database']:.0f} "
         f"| {report['nodes']['database'] / speeds['1024']:.2f} |",
         "",
-        f"Licences per second at {USE:.0%} use of the processors, with keys and ledger in PostgreSQL:",
+        f"Licenses per second at {USE:.0%} use of the processors, with keys and ledger in PostgreSQL:",
         "",
-        "| licences | us each | " + " | ".join(f"{nodes} x {cores} cores" for nodes in (1, 2, 4) for cores in (2, 8)) + " |",
+        "| licenses | us each | " + " | ".join(f"{nodes} x {cores} cores" for nodes in (1, 2, 4) for cores in (2, 8)) + " |",
         "|---|---|" + "---|" * 6,
     ]
     for name, cost in examples(report).items():
@@ -103,8 +103,8 @@ def tables(report: dict) -> str:
     measured, said = report["nodes"]["rate"], predicted(report)
     lines += [
         "",
-        f"Check: two nodes on one PostgreSQL share one processor, with as many licences of version 1 as of version 2. The "
-        f"model says {said:,.0f} licences per second, measured were {measured:,.0f}: {measured / said:.2f} of it.",
+        f"Check: two nodes on one PostgreSQL share one processor, with as many licenses of version 1 as of version 2. The "
+        f"model says {said:,.0f} licenses per second, measured were {measured:,.0f}: {measured / said:.2f} of it.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -132,11 +132,11 @@ def cost_plot(report: dict) -> str:
         x = left + index * 145
         drawn.append(f'<rect x="{x}" y="{HEIGHT - 40}" width="12" height="12" fill="{colour}"/>')
         drawn.append(text(x + 18, HEIGHT - 30, name, "start"))
-    return svg("Processor time of the daemon for each licence", drawn)
+    return svg("Processor time of the daemon for each license", drawn)
 
 
 def nodes_plot(report: dict) -> str:
-    """The licences per second of new viewers over the number of nodes, for several numbers of cores."""
+    """The licenses per second of new viewers over the number of nodes, for several numbers of cores."""
     cost = examples(report)["a new viewer: v1, new ES256 token, new TLS connection"]
     top = capacity(cost, NODES[-1], CORES[-1])
 

@@ -132,7 +132,7 @@ class Daemon:
         return [str(word) for word in words]
 
     def bench(self, *arguments: object, tokens: Path | None = None, asset_id: str = CONTENT) -> tuple[dict, float]:
-        """Runs a load. Returns its report, and the daemon's processor time for each licence in seconds."""
+        """Runs a load. Returns its report, and the daemon's processor time for each license in seconds."""
         before = self.cpu_seconds()
         command = self.bench_command(*arguments, tokens=tokens, asset_id=asset_id)
         report = finish(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))

@@ -40,17 +40,17 @@ def goals(report: dict) -> list[Goal]:
         Goal("p99 at 0.7 of the capacity, 64 connections, ms", rows["v1, 0.7, 64 connections"]["p99"] / 1000, 3),
         Goal("v1 over TLS on open connections / plain HTTP", secure["rate"] / plain["rate"], 0.9, is_most=False),
         Goal("memory idle, MB", memory["idle"] / 1e6, 40),
-        Goal(f"memory after {memory['licenses']:,} licences, MB", memory["after"] / 1e6, 80),
-        Goal("heap allocations for each licence", report["allocations"]["loops"] + report["allocations"]["others"], 25),
+        Goal(f"memory after {memory['licenses']:,} licenses, MB", memory["after"] / 1e6, 80),
+        Goal("heap allocations for each license", report["allocations"]["loops"] + report["allocations"]["others"], 25),
     ]
     if not report["accelerator"]:
         return found
     cold, lone = report["coldDevices"], rows["v1, one connection, accelerator off"]
     return [
-        Goal("daemon CPU for a v1 licence / one RSA operation", plain["daemon_cpu"] / rsa["1024"], 0.5),
-        Goal("daemon CPU for a v2 licence / one RSA operation", rows["v2, closed loop"]["daemon_cpu"] / rsa["2048"], 0.45),
+        Goal("daemon CPU for a v1 license / one RSA operation", plain["daemon_cpu"] / rsa["1024"], 0.5),
+        Goal("daemon CPU for a v2 license / one RSA operation", rows["v2, closed loop"]["daemon_cpu"] / rsa["2048"], 0.45),
         Goal(
-            "v1 licences/s at 64 connections / RSA operations of all processors",
+            "v1 licenses/s at 64 connections / RSA operations of all processors",
             plain["rate"] / report["opensslOnAllPerSecond"], 2.5, is_most=False,
         ),
         Goal("cold devices, processor seconds for 1,000", cold["cost"] if cold else None, 0.65),

@@ -28,7 +28,7 @@ def write(report: dict, folder: Path, earlier: dict | None = None) -> None:
 
 
 def capacity(report: dict) -> float:
-    """The licences per second of the first row, which is the closed loop of version 1."""
+    """The licenses per second of the first row, which is the closed loop of version 1."""
     return report["rows"][0]["rate"]
 
 
@@ -53,7 +53,7 @@ def table(report: dict) -> str:
         f"{speeds['2048']:.0f} with 2048 bits. Each load took {report['seconds']} s, {report['rounds']} times. "
         f"The accelerator was {'on' if report.get('accelerator') else 'off'}.",
         "",
-        "| load | licences/s | of capacity | p50 ms | p99 ms | refused | unsent | daemon CPU us | RSA share | generator |",
+        "| load | licenses/s | of capacity | p50 ms | p99 ms | refused | unsent | daemon CPU us | RSA share | generator |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report["rows"]:
@@ -65,8 +65,8 @@ def table(report: dict) -> str:
         )
     lines += [
         "",
-        "- of capacity: licences per second, compared with the closed loop of version 1.",
-        "- daemon CPU: processor time of the daemon for each licence. RSA share: the part of it that `openssl speed` needs",
+        "- of capacity: licenses per second, compared with the closed loop of version 1.",
+        "- daemon CPU: processor time of the daemon for each license. RSA share: the part of it that `openssl speed` needs",
         "  for the RSA operation alone.",
         "- generator: processor time of `latchkey bench`, as a share of the measured time. Near 1, it was the limit.",
         "- unsent: requests that were due and found no free connection. Their latency is missing in the percentiles.",
@@ -92,7 +92,7 @@ def cold_devices(cold: dict | None) -> str:
 def memory(memory: dict, allocations: dict) -> str:
     return (
         f"Resident memory: {memory['idle'] / 1e6:.1f} MB idle, {memory['after'] / 1e6:.1f} MB after "
-        f"{memory['licenses']:,} licences. Heap allocations for each licence: {allocations['loops']:.0f} on the loops, "
+        f"{memory['licenses']:,} licenses. Heap allocations for each license: {allocations['loops']:.0f} on the loops, "
         f"{allocations['others']:.0f} on other threads."
     )
 
@@ -177,7 +177,7 @@ def throughput_plot(report: dict) -> str:
     top = max(1.2, *(row["rate"] / capacity(report) for row in rows))
     points = [(row["offered"], row["rate"] / capacity(report) / top) for row in rows]
     ticks = [(share / top, f"{share:.1f}") for share in (0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)]
-    return _curve(points, ticks, "Licences per second / capacity")
+    return _curve(points, ticks, "Licenses per second / capacity")
 
 
 def latency_plot(report: dict) -> str:
@@ -191,7 +191,7 @@ def latency_plot(report: dict) -> str:
 
 
 def costs(report: dict) -> list[tuple[str, list[tuple[str, float]]]]:
-    """The daemon's processor time for each licence by part, in microseconds. A part is never less than 0."""
+    """The daemon's processor time for each license by part, in microseconds. A part is never less than 0."""
     rows = {row["name"]: row for row in report["rows"]}
     bars = []
     plain = rows["v1, closed loop"]["daemon_cpu"]
@@ -222,4 +222,4 @@ def cost_plot(report: dict) -> str:
         x = left + index * 110
         parts.append(f'<rect x="{x}" y="{HEIGHT - 50}" width="12" height="12" fill="{colour}"/>')
         parts.append(text(x + 18, HEIGHT - 40, name, "start"))
-    return svg("Processor time of the daemon for each licence", parts)
+    return svg("Processor time of the daemon for each license", parts)

@@ -33,11 +33,11 @@ COLD_TRACKS = ("AUDIO", "SD", "HD")
 COLD_P99_MILLISECONDS = 250
 COLD_SHARES = [share / 100 for share in range(100, 25, -5)]
 
-# The memory of a daemon is read at rest, and then after so many licences, which are made and sent in parts.
+# The memory of a daemon is read at rest, and then after so many licenses, which are made and sent in parts.
 LICENSES = {True: 50_000, False: 1_000_000}
 LICENSES_OF_A_PART = 250_000
 REST_SECONDS = 2
-# Allocations are counted after the first licences, which fill caches.
+# Allocations are counted after the first licenses, which fill caches.
 COUNTED_LICENSES = 20_000
 
 SHORT = Plan(seconds=2, rounds=1, openssl_seconds=1)
@@ -55,7 +55,7 @@ class Row:
     refused: int
     unsent: int
     daemon_cpu: float
-    """Processor time of the daemon for each licence."""
+    """Processor time of the daemon for each license."""
     generator_share: float
     """Processor time of the generator as a share of the measured time. Near 1, the generator is the limit."""
     offered: float | None = None
@@ -81,7 +81,7 @@ def row(name: str, target: Daemon, plan: Plan, *arguments: object, offered: floa
         generator_share=median(report["generatorMilliseconds"] / report["milliseconds"] for report in reports),
         offered=offered,
     )
-    print(f"{name:36} {made.rate:9.0f} licences/s  p99 {made.p99 / 1000:8.2f} ms", flush=True)
+    print(f"{name:36} {made.rate:9.0f} licenses/s  p99 {made.p99 / 1000:8.2f} ms", flush=True)
     return made
 
 
@@ -142,14 +142,14 @@ def cold_devices(target: Daemon, plan: Plan) -> ColdDevices | None:
 
 
 def licenses(target: Daemon, count: int) -> None:
-    """Takes so many licences, each for a new SPC."""
+    """Takes so many licenses, each for a new SPC."""
     report, _ = target.bench("--connections", 64, "--count", count, "--seconds", 3600)
     if report["licenses"] != count:
-        sys.exit(f"standard_load: {report['licenses']} licences of {count}")
+        sys.exit(f"standard_load: {report['licenses']} licenses of {count}")
 
 
 def memory(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
-    """The resident size of a new daemon in bytes, and what it is right after many licences."""
+    """The resident size of a new daemon in bytes, and what it is right after many licenses."""
     total = LICENSES[plan == SHORT]
     with running(programs, accelerated(accelerator)) as target:
         # A daemon does some work after it is ready. There is no event for its end.
@@ -158,12 +158,12 @@ def memory(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
         for first in range(0, total, LICENSES_OF_A_PART):
             licenses(target, min(LICENSES_OF_A_PART, total - first))
         after = resident_bytes(target.process.pid)
-    print(f"memory: {idle / 1e6:.1f} MB idle, {after / 1e6:.1f} MB after {total:,} licences", flush=True)
+    print(f"memory: {idle / 1e6:.1f} MB idle, {after / 1e6:.1f} MB after {total:,} licenses", flush=True)
     return {"idle": idle, "after": after, "licenses": total}
 
 
 def allocations(programs: Programs, accelerator: str | None) -> dict:
-    """The heap allocations for each licence, on the loops and on all other threads of the daemon."""
+    """The heap allocations for each license, on the loops and on all other threads of the daemon."""
     with tempfile.TemporaryDirectory(prefix="latchkey-load-") as folder:
         counts = Path(folder) / "counts"
         library = Path(folder) / "count_allocations.so"
@@ -183,7 +183,7 @@ def allocations(programs: Programs, accelerator: str | None) -> dict:
             before = read()
             licenses(target, COUNTED_LICENSES)
             loops, others = ((after - start) / COUNTED_LICENSES for start, after in zip(before, read()))
-    print(f"heap allocations for each licence: {loops:.1f} on the loops, {others:.1f} on other threads", flush=True)
+    print(f"heap allocations for each license: {loops:.1f} on the loops, {others:.1f} on other threads", flush=True)
     return {"loops": loops, "others": others}
 
 

@@ -215,7 +215,7 @@ def media_segment(number: int, key: bytes, iv: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Clip:
-    """A clip. `iv_in_media` is the IV in the media; devices use the IV of the licence."""
+    """A clip. `iv_in_media` is the IV in the media; devices use the IV of the license."""
 
     key_id: bytes
     key: bytes

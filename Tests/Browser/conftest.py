@@ -27,7 +27,7 @@ pytest.register_assert_rewrite("deployment", "own_daemon", "browser")
 from browser import Browser, Page, running_browser
 from clip import Clip
 from deployment import register, run_latchkey
-from licence_policy import ContentKey
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 from pages import Pages, serving
 from portal import Portal, running_portal
@@ -80,7 +80,7 @@ def new_title(setup: Path) -> Title:
 
 @dataclass(frozen=True)
 class Lab:
-    """The browser, and the servers for pages and for licences.
+    """The browser, and the servers for pages and for licenses.
 
     `daemon` allows the page's origin, `asking` asks the portal about every bearer token, and `secure` uses TLS.
     """

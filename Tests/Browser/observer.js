@@ -75,7 +75,7 @@
   // Lets a time pass in which nothing more should happen.
   observer.settled = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-  // Waits until the stand-in has opened `count` licences.
+  // Waits until the stand-in has opened `count` licenses.
   observer.licenses = async (count) => {
     while (standIn.licenses.length < count) await happened(globalThis, "standinlicense");
   };

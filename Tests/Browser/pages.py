@@ -1,4 +1,4 @@
-"""A web server for pages, players and clips, on a free port of this machine. Its origin is not the licence server's."""
+"""A web server for pages, players and clips, on a free port of this machine. Its origin is not the license server's."""
 
 import threading
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 //
 // It takes the place of Shaka Player, which no package of Debian or PyPI has. It follows Shaka's documentation and
 // public behaviour: filters run for each attempt with the same request object, `retry` follows `downloadfailed`, all
-// refusals are repeated, and a failed licence calls `drm.failureCallback`. It loads no media: it takes the key URI from
+// refusals are repeated, and a failed license calls `drm.failureCallback`. It loads no media: it takes the key URI from
 // the playlist. `Scripts/test-browser --shaka FILE` runs the same tests with Shaka Player itself.
 (() => {
   "use strict";

@@ -7,7 +7,7 @@
 // `standInSettings` is set before this file runs:
 //   applicationSecret  32 hexadecimal digits; a real device has a hidden function with the same result instead
 //   spoilsKey          whether one bit of each content key is changed before it is used
-//   licenseIV          whether the initialization vector of the licence replaces the one in the media
+//   licenseIV          whether the initialization vector of the license replaces the one in the media
 // A test reads the results from `standIn`.
 (() => {
   "use strict";
@@ -259,7 +259,7 @@
   // --- Keys for the media
   // ------------------------------------------------------------------------------------------------
 
-  // The key ids of the appended media, and the licence of an `skd` request. That licence has no key id, so its key is
+  // The key ids of the appended media, and the license of an `skd` request. That license has no key id, so its key is
   // used for all of them.
   const mediaKeyIDs = new Map();
   let keyOfURI = null;

@@ -1,7 +1,7 @@
-"""Licences for a real player in a real browser: hls.js in headless Chromium, on the page of the client kit.
+"""Licenses for a real player in a real browser: hls.js in headless Chromium, on the page of the client kit.
 
 The browser has no FairPlay, so `stand_in.js` takes its place. It makes genuine SPCs, opens CKCs, and gives the content
-key to the browser's own Clear Key module, which decrypts the clip. A clip therefore plays only if the licence contained
+key to the browser's own Clear Key module, which decrypts the clip. A clip therefore plays only if the license contained
 the right key.
 """
 
@@ -24,7 +24,7 @@ from browser import Exchange, Page
 from conftest import Lab, Title, new_title
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LicenceClient
+from license_client import LicenseClient
 
 LICENSE_PATH = "/fps/license"
 RETRIES_MAXIMUM = 8
@@ -111,7 +111,7 @@ def assert_brought_the_key(page: Page, title: Title, count: int = 1) -> None:
 
 
 def test_plays_by_the_key_uri_of_the_playlist(lab: Lab, page: Page, title: Title) -> None:
-    """`skd`: the SPC contains the URI. The media has zeros as its initialization vector, so the licence's is used."""
+    """`skd`: the SPC contains the URI. The media has zeros as its initialization vector, so the license's is used."""
     lab.prepare(page, licenseIV=True)
     open_player(
         lab, page, lab.publish(title.clip(f"skd://{title.content}", iv_in_media=bytes(16))), title.token(), by="uri"
@@ -136,7 +136,7 @@ def test_plays_by_the_key_id_in_the_media(lab: Lab, page: Page, title: Title, na
 
 
 def test_does_not_play_with_another_key(lab: Lab, page: Page, title: Title) -> None:
-    """One bit of the content key is changed after the licence is opened."""
+    """One bit of the content key is changed after the license is opened."""
     lab.prepare(page, spoilsKey=True)
     open_player(lab, page, lab.publish(title.clip(kid_uri(title))), title.token())
     outcome = played(page)
@@ -218,9 +218,9 @@ def using_up_the_rate(lab: Lab, title: Title, token: str) -> Iterator[Callable[[
     used_up, ended = threading.Event(), threading.Event()
 
     def ask() -> None:
-        client = LicenceClient(lab.daemon.url)
+        client = LicenseClient(lab.daemon.url)
         while not ended.is_set():
-            if client.licence(message, token).code == "rate_limited":
+            if client.license(message, token).code == "rate_limited":
                 used_up.set()
         client.close()
 
@@ -258,7 +258,7 @@ def test_a_503_brings_pauses_and_the_same_spc(lab: Lab, page: Page) -> None:
     assert_nothing_was_shown(page)
 
 
-def test_attempts_end_with_the_first_licence(lab: Lab, page: Page) -> None:
+def test_attempts_end_with_the_first_license(lab: Lab, page: Page) -> None:
     title = new_title(lab.asking.setup)
     token = f"portal-{secrets.token_hex(8)}"
     lab.portal.failures[token] = 4
@@ -283,8 +283,8 @@ def test_answers_that_get_lost_cost_one_use(lab: Lab, page: Page, title: Title) 
     assert len({answer["x-license-id"] for answer in answers}) == 1
     assert_same_spc(page, page.exchanges(LICENSE_PATH))
     assert_brought_the_key(page, title)
-    client = LicenceClient(lab.daemon.url)
-    assert client.licence(device_request(lab, title), token).code == "token_used"
+    client = LicenseClient(lab.daemon.url)
+    assert client.license(device_request(lab, title), token).code == "token_used"
     client.close()
 
 
@@ -319,7 +319,7 @@ def test_an_answer_in_another_form_is_refused(lab: Lab, page: Page, title: Title
     lab.prepare(page)
     source = lab.publish(title.clip(kid_uri(title)))
     open_player(lab, page, source, title.token(), license=f"{lab.license_url}?format={format}")
-    assert status(page, "keySystem") == "keySystemLicenseRequestFailed: the answer is not a licence"
+    assert status(page, "keySystem") == "keySystemLicenseRequestFailed: the answer is not a license"
     (exchange,) = page.exchanges(LICENSE_PATH)
     assert exchange.status == 200
     assert stand_in(page)["failures"] == []
@@ -363,8 +363,8 @@ def test_a_module_takes_acknowledged_for_a_report(lab: Lab, page: Page) -> None:
     assert acknowledged == ["license-release", 1]
 
 
-def test_the_stand_in_takes_its_own_licence_alone(lab: Lab, page: Page, title: Title) -> None:
-    """If the stand-in took other licences, the other tests would prove nothing."""
+def test_the_stand_in_takes_its_own_license_alone(lab: Lab, page: Page, title: Title) -> None:
+    """If the stand-in took other licenses, the other tests would prove nothing."""
     lab.prepare(page)
     page.open(f"{lab.pages.origin}/own/eme.html")
     arguments = [f"{lab.daemon.url}/fps/certificate", lab.license_url, title.token(), f"skd://{title.content}"]

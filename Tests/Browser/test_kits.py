@@ -1,6 +1,6 @@
 """The client kits for browsers in bad conditions: lost requests, refusals, several films on one page, and renewals.
 
-The licences come from the daemon. Between the page and the daemon requests are lost, or refused in the server's name.
+The licenses come from the daemon. Between the page and the daemon requests are lost, or refused in the server's name.
 """
 
 import json
@@ -94,7 +94,7 @@ def tokens_of(exchanges: Iterable[Exchange]) -> list[str]:
 
 
 def answering(*answers: Refusal | bool | None, to_renewals: bool = False, then: Refusal | bool | None = None) -> Script:
-    """Answers the first licences or renewals one after the other. The server answers the other requests."""
+    """Answers the first licenses or renewals one after the other. The server answers the other requests."""
     left = list(answers)
 
     def script(request: dict) -> Refusal | bool | None:
@@ -116,7 +116,7 @@ def losing_every_second() -> Script:
     return script
 
 
-# --- The first licence -----------------------------------------------------------------------------------------------
+# --- The first license -----------------------------------------------------------------------------------------------
 
 
 def test_every_second_request_is_lost(kit: Kit, title: Title) -> None:
@@ -217,7 +217,7 @@ def test_destroying_the_player_ends_all_requests(kit: Kit, title: Title) -> None
     assert kit.problems == []
 
 
-@pytest.mark.parametrize("answer", [True, False, BUSY, OLD_TOKEN], ids=["licence", "lost", "503", "401"])
+@pytest.mark.parametrize("answer", [True, False, BUSY, OLD_TOKEN], ids=["license", "lost", "503", "401"])
 def test_destroying_the_player_during_a_request(kit: Kit, title: Title, answer: Refusal | bool) -> None:
     def script(_: dict) -> Refusal | bool:
         kit.page.tell("kit.stop()")
@@ -240,7 +240,7 @@ def test_a_shop_without_tokens(kit: Kit, title: Title) -> None:
     assert kit.requests == [] and len(kit.problems) == 1
 
 
-def test_a_first_licence_gets_a_new_token(kit: Kit, title: Title) -> None:
+def test_a_first_license_gets_a_new_token(kit: Kit, title: Title) -> None:
     old, new = title.token(), title.token()
     kit.script_server(answering(BUSY, OLD_TOKEN))
     kit.play(title, old, new)
@@ -257,7 +257,7 @@ def test_a_proxys_answer_to_the_first_request_is_told(kit: Kit, title: Title, st
     problem = kit.wait_for_problem()
     kit.settle()
     assert (problem["status"], problem["code"]) == (status, None)
-    assert problem["detail"] == ("the answer is not a licence" if status < 400 else None)
+    assert problem["detail"] == ("the answer is not a license" if status < 400 else None)
     assert len(kit.problems) == 1 and kit.errors != []
     assert stand_in(kit.page)["failures"] == [], "the browser's module gets no page"
 
@@ -332,7 +332,7 @@ def test_a_renewal_without_a_good_token(kit: Kit, title: Title, shop: str) -> No
 
 
 def test_a_server_that_is_down_while_the_lease_holds(kit: Kit, title: Title) -> None:
-    """The app hears of it when the lease ends. A later licence ends the problem.
+    """The app hears of it when the lease ends. A later license ends the problem.
 
     hls.js and video.js would give up the session when the browser's module says that the lease has ended. Shaka Player
     is not told here, because it then shows an error of its own.
@@ -352,7 +352,7 @@ def test_a_server_that_is_down_while_the_lease_holds(kit: Kit, title: Title) -> 
 
 @pytest.mark.parametrize("status", [200, 204, 403, 404])
 def test_a_proxys_answer_ends_no_renewal(kit: Kit, title: Title, status: int) -> None:
-    """It is no licence and no refusal of the server, and the lease still holds."""
+    """It is no license and no refusal of the server, and the lease still holds."""
     kit.script_server(answering(ProxyAnswer(status), ProxyAnswer(status), to_renewals=True))
     kit.play(title, lease=LEASE_SECONDS)
     kit.wait_for_licenses(2)
@@ -425,7 +425,7 @@ def test_an_app_that_fails_at_a_problem(kit: Kit, title: Title) -> None:
 
 
 def test_a_renewal_without_a_lease_slows_down(lab: Lab, page: Page) -> None:
-    """The module may ask for a renewal of a licence that has no end."""
+    """The module may ask for a renewal of a license that has no end."""
     lab.prepare(page)
     page.open(f"{lab.pages.origin}/own/eme.html")
     page.script_server("*/fps/license*", lambda _: BUSY)

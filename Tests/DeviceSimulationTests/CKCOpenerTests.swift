@@ -38,7 +38,7 @@ import Testing
         return try CKCOpener(secrets: request.secrets, using: crypto).open(message)
     }
 
-    /// Opens the valid licence with these additional blocks.
+    /// Opens the valid license with these additional blocks.
     private func open(
         adding blocks: [DeviceBlock], _ change: (inout DeviceOptions) -> Void = { _ in }
     ) throws -> OpenedLicense {

@@ -16,7 +16,7 @@ struct ForgedLicense {
     /// The session whose R1 and session key are used.
     private let session: SharedSecret
 
-    /// Makes a valid licence.
+    /// Makes a valid license.
     init(for request: DeviceRequest, key: [UInt8], using crypto: CryptoContext, usesVideo: Bool = false) throws {
         let secrets = request.secrets
         session = usesVideo ? secrets.videoSessionBlock ?? secrets.sessionBlock : secrets.sessionBlock

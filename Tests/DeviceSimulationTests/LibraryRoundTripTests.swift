@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A licence that a library writes is the one that this server would write, or it is refused by the name of a term.
+/// A license that a library writes is the one that this server would write, or it is refused by the name of a term.
 @Suite struct LibraryRoundTripTests {
     private let crypto: CryptoContext
     private let fixture: TestCredential
@@ -23,7 +23,7 @@ import Testing
 
     /// One thousand combinations of device facts and terms for each version.
     @Test(arguments: SPCVersion.allCases)
-    func givesTheSameLicenceOrNamesATerm(version: SPCVersion) async throws {
+    func givesTheSameLicenseOrNamesATerm(version: SPCVersion) async throws {
         var generator = SeededGenerator.announced("round trip by a library \(version)")
         let device = try fixture.makeDevice(version, using: crypto)
         var (givenCount, named) = (0, Set<String>())
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// A licence that was recorded with other terms than it was prepared with is written once more.
+    /// A license that was recorded with other terms than it was prepared with is written once more.
     @Test func asksOnceMoreForOtherTerms() async throws {
         let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
             DeviceOptions.playing(.v1, assetID: "movie-1"))
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func verifiesWithoutALicence() async throws {
+    @Test func verifiesWithoutALicense() async throws {
         let request = try fixture.makeDevice(.v2, using: crypto).makeRequest(
             DeviceOptions(version: .v2, assetID: Array("movie-1".utf8)))
         let library = CountingLibrary(try InProcessLibrary(native.credentials))
@@ -188,7 +188,7 @@ extension ContentKeyUse {
 }
 
 extension LicenseTerms {
-    /// Random terms, most of them with the level of the content type, and each with one, as every licence has.
+    /// Random terms, most of them with the level of the content type, and each with one, as every license has.
     fileprivate static func random(_ generator: inout SeededGenerator, for use: ContentKeyUse) -> LicenseTerms {
         var terms = random(&generator)
         let usual: SecurityLevel =

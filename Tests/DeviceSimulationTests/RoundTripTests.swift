@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// Writes the licence even if the server would refuse it. The device itself must refuse what it cannot read.
+    /// Writes the license even if the server would refuse it. The device itself must refuse what it cannot read.
     private func checkAnswer(
         to spc: SPC, _ request: DeviceRequest, _ terms: LicenseTerms, _ model: RefusalModel,
         _ generator: inout SeededGenerator
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func usesAFreshVectorForEachLicence() throws {
+    @Test func usesAFreshVectorForEachLicense() throws {
         let request = try fixture.makeDevice(.v1, using: crypto).makeRequest(
             DeviceOptions(version: .v1, assetID: Array("movie-1".utf8)))
         let spc = try server.open(request.message)

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [#""true""#, "true"])
-    func aPersistentLicenceHasARightOfItsOwn(flag: String) throws {
+    func aPersistentLicenseHasARightOfItsOwn(flag: String) throws {
         let payload = try changed(#""allow_persistence":"false""#, #""allow_persistence":\#(flag)"#)
             .replacing(#""concurrency_interval":300,"#, with: "")
         let rights = try verify(payload).rights

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// An example of how a token becomes the permission to issue a licence.
+/// An example of how a token becomes the permission to issue a license.
 @Suite struct EntitlementsExampleTests {
     /// `{"alg":"HS256","kid":"portal-1"}`, and
     /// `{"iss":"https://portal.example","aud":"latchkey","sub":"account-123","iat":1750000000,"exp":1750000300,`
@@ -17,7 +17,7 @@ import Testing
         .0E931guGrQgwTZeosTF4w-JhzLGUKmZsGfFFQI0Fd_Q
         """
 
-    @Test func verifiesATokenAndAuthorisesALicence() throws {
+    @Test func verifiesATokenAndAuthorisesALicense() throws {
         // The configuration says which issuers' tokens are accepted. The key determines issuer, algorithm and dialect.
         let secret = SecretBytes(copying: Array("0123456789abcdef0123456789abcdef".utf8))
         let issuer = Issuer(

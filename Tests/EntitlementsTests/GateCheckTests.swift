@@ -230,7 +230,7 @@ import Testing
         let authorization = try Gate.authorize(known)
         #expect(authorization.protection == Protection(hdcp: .type0, securityLevel: .main))
         guard case .streaming(let limits) = authorization.limits else {
-            Issue.record("the licence is not for streaming: \(authorization.limits)")
+            Issue.record("the license is not for streaming: \(authorization.limits)")
             return
         }
         #expect(limits.lease == 300)
@@ -242,7 +242,7 @@ import Testing
         #expect(throws: EntitlementError.offlineNotGranted) {
             try Gate.authorize(request(rights, use: .offline) { $0.policy.common.allowsOffline = false })
         }
-        // A lease in the common applies to streaming, and is no reason to refuse an offline licence.
+        // A lease in the common applies to streaming, and is no reason to refuse an offline license.
         #expect(throws: Never.self) {
             try Gate.authorize(request(rights, use: .offline) { $0.policy.common.lease = 60 })
         }

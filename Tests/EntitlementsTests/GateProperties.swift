@@ -144,8 +144,8 @@ import Testing
         }
     }
 
-    @Test func noOfflineLicenceOutlivesTheRight() throws {
-        var generator = SeededGenerator.announced("noOfflineLicenceOutlivesTheRight")
+    @Test func noOfflineLicenseOutlivesTheRight() throws {
+        var generator = SeededGenerator.announced("noOfflineLicenseOutlivesTheRight")
         var grants = [0, 0, 0]
         for _ in 0..<40_000 {
             let right = right(&generator)
@@ -199,7 +199,7 @@ import Testing
         #expect(grants > 50)
     }
 
-    /// A client with an offline licence may also report about it at any time.
+    /// A client with an offline license may also report about it at any time.
     @Test func whatWasGrantedCanBeReported() throws {
         var generator = SeededGenerator.announced("whatWasGrantedCanBeReported")
         let issuance = try Issuance()

@@ -224,7 +224,7 @@ import Testing
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":50"#, storage: 50, playback: 50),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":90,"storage":10"#, storage: 10, playback: 90),
-            // If too little storage would be left, the licence has a hard end that keeps every limit.
+            // If too little storage would be left, the license has a hard end that keeps every limit.
             OfflineGrant(#""mode":"both","end":1750000100,"playback":51"#, .hardEnd(51)),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":99"#, .hardEnd(99)),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":100"#, .hardEnd(100)),

@@ -103,9 +103,9 @@ import Testing
         #expect(error.code == "token_issuer")
     }
 
-    /// `duration` is the life of a licence: a lease for streaming, an end for offline use, and never a rental.
+    /// `duration` is the life of a license: a lease for streaming, an end for offline use, and never a rental.
     @Test(arguments: [(60, 60), (900, 300)] as [(Int64, UInt32)])
-    func aDurationIsTheLifeOfALicence(duration: Int64, seconds: UInt32) throws {
+    func aDurationIsTheLifeOfALicense(duration: Int64, seconds: UInt32) throws {
         let end = "2025-06-15T15:11:40Z"  // 300 s from now.
         let text = #"{"contentId":"a","duration":\#(duration),"end":"\#(end)","storable":true}"#
         let right = try verify(right: text)
@@ -116,7 +116,7 @@ import Testing
         #expect(try LicenseLimits(of: right, for: .offline, now: Self.now) == .offline(.hardEnd(seconds)))
     }
 
-    /// A request that names no use gets a licence to keep if the issuer lets its rights decide, and only if a right
+    /// A request that names no use gets a license to keep if the issuer lets its rights decide, and only if a right
     /// allows it.
     @Test(arguments: [
         (true, #"{"contentId":"a","storable":true}"#, LicenseUse.offline),
@@ -243,7 +243,7 @@ import Testing
 }
 
 extension Right {
-    /// The same right with this life of its licences in seconds.
+    /// The same right with this life of its licenses in seconds.
     fileprivate func living(_ seconds: Int64) -> Right {
         var right = self
         right.life = seconds

@@ -47,7 +47,7 @@ import Testing
             profile: [nil, "p"].randomElement(using: &generator) ?? nil)
     }
 
-    /// A right, the rules that apply to it, and the resulting licence.
+    /// A right, the rules that apply to it, and the resulting license.
     private struct Case {
         let right: Right
         let rules: [PolicyRule]
@@ -83,8 +83,8 @@ import Testing
         return granted > 0 && granted < 0xFFFF_FFFF && limits.allSatisfy { Int64(granted) <= $0 }
     }
 
-    @Test func noStreamingLicenceOutlivesTheLeastOfAllLimits() throws {
-        var generator = SeededGenerator.announced("noStreamingLicenceOutlivesTheLeastOfAllLimits")
+    @Test func noStreamingLicenseOutlivesTheLeastOfAllLimits() throws {
+        var generator = SeededGenerator.announced("noStreamingLicenseOutlivesTheLeastOfAllLimits")
         let issuance = try Issuance()
         var grants = 0
         for _ in 0..<2000 {
@@ -101,8 +101,8 @@ import Testing
         #expect(grants > 500)
     }
 
-    @Test func noOfflineLicenceOutlivesTheLeastOfAllLimits() throws {
-        var generator = SeededGenerator.announced("noOfflineLicenceOutlivesTheLeastOfAllLimits")
+    @Test func noOfflineLicenseOutlivesTheLeastOfAllLimits() throws {
+        var generator = SeededGenerator.announced("noOfflineLicenseOutlivesTheLeastOfAllLimits")
         let issuance = try Issuance()
         var grants = 0
         for _ in 0..<4000 {

@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func theFirstLicenceOpensTheRental() throws {
+    @Test func theFirstLicenseOpensTheRental() throws {
         let ready = try authorize()
         #expect(try streaming(ready).rental == UInt32(30 * Self.day) && streaming(ready).lease == 300)
         let step = try #require(ready.obligations.rental)
@@ -107,10 +107,10 @@ import Testing
 
     private static let cut = #"{"start":"30d","play":"48h"}"#
 
-    /// A device that need not renew does not report its play. So its first licence is the first play, and all licences
+    /// A device that need not renew does not report its play. So its first license is the first play, and all licenses
     /// end with `play`. A lease that is not shorter than `play` brings no report in time either.
     @Test(arguments: ["", #","lease":172800"#, #","lease":604800"#])
-    func theFirstLicenceThatNeedsNoRenewalIsAPlay(more: String) throws {
+    func theFirstLicenseThatNeedsNoRenewalIsAPlay(more: String) throws {
         let first = try authorize(Self.cut, more: more)
         #expect(first.obligations.rental?.memory == RentalStanding.Memory(openedAt: Self.now, firstPlay: Self.now))
         #expect(first.rentalEnd == Self.now + 2 * Self.day)
@@ -123,14 +123,14 @@ import Testing
     }
 
     /// FairPlay's rental lets a playback finish, so no lease is needed.
-    @Test func withFinishALicenceWithoutALeaseLimitsWhenPlaybackMayBegin() throws {
+    @Test func withFinishALicenseWithoutALeaseLimitsWhenPlaybackMayBegin() throws {
         let first = try authorize(more: "")
         #expect(first.obligations.rental?.memory.firstPlay == Self.now)
         #expect(try streaming(first).rental == UInt32(2 * Self.day) && streaming(first).lease == nil)
     }
 
-    /// The rental may have been opened by a licence with a lease, which was never reported as played.
-    @Test func aLicenceWithoutALeaseStartsAnOpenedRental() throws {
+    /// The rental may have been opened by a license with a lease, which was never reported as played.
+    @Test func aLicenseWithoutALeaseStartsAnOpenedRental() throws {
         let opened = Self.now - Self.day
         let first = try authorize(Self.cut, more: "", opened: opened)
         #expect(first.obligations.rental?.memory == RentalStanding.Memory(openedAt: opened, firstPlay: Self.now))
@@ -149,7 +149,7 @@ import Testing
         #expect(profiled.obligations.rental?.memory.firstPlay == nil)
     }
 
-    @Test func laterLicencesGetWhatRemains() throws {
+    @Test func laterLicensesGetWhatRemains() throws {
         let opened = Self.now - 10 * Self.day
         #expect(try streaming(authorize(opened: opened)).rental == UInt32(20 * Self.day))
         let played = try authorize(opened: opened, firstPlay: Self.now - 47 * Self.hour)
@@ -201,7 +201,7 @@ import Testing
         #expect(late.rentalEnd == Self.now - 60 + 2 * Self.day)
     }
 
-    @Test func anOfflineLicenceIsAPlay() throws {
+    @Test func anOfflineLicenseIsAPlay() throws {
         let offline = try authorize(more: #","mode":"both""#, use: .offline)
         #expect(offline.obligations.rental?.memory.firstPlay == Self.now)
         #expect(offline.limits == .offline(.hardEnd(UInt32(2 * Self.day))))

@@ -195,7 +195,7 @@ import Testing
         #expect(try token(for: leased(#","end":\#(Self.now + 301)"#), lease: 300) != nil)
     }
 
-    @Test func grantsNoOfflineLicence() throws {
+    @Test func grantsNoOfflineLicense() throws {
         let kept = try verifier().verify(#require(try token(for: leased())), now: Self.now)
         #expect(throws: EntitlementError.offlineNotGranted) {
             try Gate.authorize(claims: kept, content: content, for: .offline, now: Self.now)

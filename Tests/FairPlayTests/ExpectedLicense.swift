@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The licence in a vector's CKC, as the vector's file has it. A member is missing if the term is missing.
+/// The license in a vector's CKC, as the vector's file has it. A member is missing if the term is missing.
 struct ExpectedLicense: Codable, Sendable {
     let contentKey: String
     let contentIV: String

@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// An example of how a licence is made, from the bytes of an SPC to the bytes of a CKC.
+/// An example of how a license is made, from the bytes of an SPC to the bytes of a CKC.
 @Suite struct FairPlayExampleTests {
     @Test func opensAnSPCAndWritesACKC() throws {
         let vector = try #require(try OwnVectors.answered().first { $0.name == "v2-lease" })

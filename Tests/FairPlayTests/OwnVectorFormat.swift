@@ -7,7 +7,7 @@ import Testing
 
 /// A vector in `Tests/Vectors/answered`: an SPC, a CKC that answers it, and every secret and value in both.
 ///
-/// Bytes are lower-case hexadecimal digits. A member is missing in the file if it is missing in the SPC or the licence.
+/// Bytes are lower-case hexadecimal digits. A member is missing in the file if it is missing in the SPC or the license.
 struct AnsweredVector: Codable, Sendable, NamedVector {
     /// How this vector differs from the others.
     let purpose: String

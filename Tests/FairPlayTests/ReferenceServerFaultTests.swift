@@ -30,7 +30,7 @@ import Testing
 
     // MARK: The lettered list
 
-    @Test("(a) every licence has its key, and never a key of zeros instead")
+    @Test("(a) every license has its key, and never a key of zeros instead")
     func theKeyIsNeverLeftOut() throws {
         let request = try bench.request { _ in }
         let license = try license(bench.server.open(request.message), request)
@@ -98,7 +98,7 @@ import Testing
         try LicenseTerms(validity: .offlineKey(key)).check(for: device, by: DevicePolicy())
     }
 
-    @Test("(j) a lease that cannot be sent is refused, and never becomes a licence without an end")
+    @Test("(j) a lease that cannot be sent is refused, and never becomes a license without an end")
     func noLeaseIsSilentlyUnlimited() throws {
         let request = try bench.request { _ in }
         let spc = try bench.server.open(request.message)
@@ -181,7 +181,7 @@ import Testing
         #expect(throws: SPCError.rejected(.framing(.duplicateTag(TLLVTag.assetID)))) { try bench.server.open(message) }
     }
 
-    @Test("Go: a licence for the session has no duration; WebKit: no duration is sent unless requested")
+    @Test("Go: a license for the session has no duration; WebKit: no duration is sent unless requested")
     func noDurationUnlessAskedFor() throws {
         let request = try bench.request {
             $0.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)

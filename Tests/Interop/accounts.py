@@ -9,7 +9,7 @@ from deployment import run_latchkey
 from fairplay_device import tags
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.spc import Device, PlaybackState, SPCOptions
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 
 ISSUER = ISSUERS.ISSUER
 
@@ -22,7 +22,7 @@ class Desk:
 
     def send(self, method: str, kind: str, with_token: bool = True, **parameters: str) -> Answer:
         host, port = self.node.admin
-        client = LicenceClient(f"http://{host}:{port}")
+        client = LicenseClient(f"http://{host}:{port}")
         secret = (self.node.setup / "secrets" / "admin-token").read_text().strip()
         headers = {"Authorization": f"Bearer {secret}"} if with_token else {}
         query = urlencode(parameters, quote_via=quote)
@@ -76,9 +76,9 @@ def rented(subject: str, *, finish: bool = True, play: str = "48h", lease: int =
 def play_with(
     node: Node, token_text: str, device: Device, state: int, session: int = 1
 ) -> tuple[Answer, OpenedCKC | None]:
-    """Requests a licence with this playback state.
+    """Requests a license with this playback state.
 
-    Returns the answer, and the opened CKC if the answer is a licence.
+    Returns the answer, and the opened CKC if the answer is a license.
     """
     context = device.request(
         SPCOptions(ISSUERS.content.encode(), playback_state=PlaybackState(1_700_000_000, state, session))

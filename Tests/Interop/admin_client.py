@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from licence_client import Answer
+from license_client import Answer
 from own_daemon import OwnDaemon
 from secret_watch import WATCH
 

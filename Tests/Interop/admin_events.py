@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from licence_client import Answer
+from license_client import Answer
 
 EVENTS_PATH = "/v1/events"
 TIMEOUT_SECONDS = 30

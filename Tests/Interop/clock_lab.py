@@ -13,12 +13,12 @@ from counting_node import ISSUERS, Node, message, node_alone, nodes_on_one_datab
 from deployment import run_latchkey
 from fairplay_device import tags
 from fairplay_device.spc import Device
-from licence_client import Answer
+from license_client import Answer
 from own_daemon import start_daemon, stop_daemon
 from stepped_clock import SteppedClock, SteppedDatabase
 
 LEEWAY = 6
-# If node and database differ by more seconds than this, the node refuses licences that it must count.
+# If node and database differ by more seconds than this, the node refuses licenses that it must count.
 DATABASE_TOLERANCE = LEEWAY + 5
 STEP_TOLERANCE = 30
 WAIT_SECONDS = 90
@@ -163,7 +163,7 @@ class Remembered:
         return session
 
     def renew(self, node: ClockedNode) -> Answer:
-        """Renews a licence with the session token, and keeps the new session token of the answer."""
+        """Renews a license with the session token, and keeps the new session token of the answer."""
         answer = node.ask(message(self.device, 7, tags.LEASE_ABOUT_TO_EXPIRE), self.session)
         self.session = answer.header("X-Session-Token") or self.session
         return answer
@@ -243,7 +243,7 @@ def serves_as_designed(node: ClockedNode, remembered: Remembered, *, shared: boo
 
 def serves_again(node: ClockedNode) -> None:
     await_true(
-        "a counted licence is given again",
+        "a counted license is given again",
         lambda: node.ask(message(node.device()), token(limits={"uses": 1})).status == 200,
     )
     await_true("the clock is not degraded any more", lambda: not node.degraded)

@@ -124,12 +124,12 @@ def made_credential() -> Credential:
 
 @pytest.fixture(scope="session")
 def deployment() -> Iterator[Deployment]:
-    """The daemon under test, after it has granted its first licences."""
+    """The daemon under test, after it has granted its first licenses."""
     deployment = _deployment("LATCHKEY")
     for version in containers.VERSIONS:
         device = device_for(deployment.credential, version)
         for _ in range(WARM_UP_COUNT):
-            deployment.licence(device, SPCOptions(deployment.asset_id))
+            deployment.license(device, SPCOptions(deployment.asset_id))
     process = os.environ.get("LATCHKEY_PID")
     yield replace(deployment, process_before=sample_process(int(process)) if process else None)
     deployment.client.close()

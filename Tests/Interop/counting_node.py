@@ -13,8 +13,8 @@ from deployment import register
 from fairplay_device import tags
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, PlaybackState, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import await_addresses, new_setup, start_daemon
 from token_issuers import Issuers
 
@@ -57,9 +57,9 @@ class Node:
         self.start()
 
     def ask(self, message: bytes, token: str) -> Answer:
-        client = LicenceClient(self.url)
+        client = LicenseClient(self.url)
         try:
-            answer = client.licence(message, token)
+            answer = client.license(message, token)
         finally:
             client.close()
         if answer.status == 200:

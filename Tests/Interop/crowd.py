@@ -1,4 +1,4 @@
-"""Licence requests of many clients at the same time.
+"""License requests of many clients at the same time.
 
 Each client opens its connection before the first request is sent.
 """
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import h11
 
-from licence_client import LICENCE_PATH, Answer
+from license_client import LICENSE_PATH, Answer
 
 ANSWER_SECONDS = 120
 CONNECTIONS_AT_A_TIME = 100
@@ -45,7 +45,7 @@ async def _ask(stream: Stream, url: str, spc: bytes, token: str) -> Answer:
         ("Content-Length", str(len(spc))),
         ("Authorization", f"Bearer {token}"),
     ]
-    request = h11.Request(method="POST", target=LICENCE_PATH, headers=fields)
+    request = h11.Request(method="POST", target=LICENSE_PATH, headers=fields)
     for event in (request, h11.Data(data=spc), h11.EndOfMessage()):
         writer.write(connection.send(event) or b"")
     await writer.drain()

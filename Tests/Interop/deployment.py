@@ -22,8 +22,8 @@ import tokens
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import Credential, read_device_credential
 from fairplay_device.spc import Device, RequestSecrets, SPCOptions
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey, Right
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey, Right
 from secret_watch import WATCH
 from workbench import Outcome
 
@@ -63,7 +63,7 @@ class Deployment:
     machine.
     """
 
-    client: LicenceClient
+    client: LicenseClient
     setup: Path
     content: str
     key: ContentKey
@@ -86,7 +86,7 @@ class Deployment:
         return tokens.with_rights(self.token, self.signing_key, [claims], subject)
 
     def open(self, answer: Answer, request_secrets: RequestSecrets, key: ContentKey | None = None) -> OpenedCKC:
-        """Opens the CKC of an answer. Fails if the answer is not a licence for the key."""
+        """Opens the CKC of an answer. Fails if the answer is not a license for the key."""
         assert answer.status == 200, f"{answer.status} {answer.body!r}"
         assert answer.header("Content-Type") == "application/octet-stream"
         assert answer.header("X-Request-Id")
@@ -97,11 +97,11 @@ class Deployment:
         assert opened.content_iv == expected.iv
         return opened
 
-    def licence(
+    def license(
         self, device: Device, options: SPCOptions, token: str | None = None, *, offline: bool = False
     ) -> OpenedCKC:
         context = device.request(options)
-        answer = self.client.licence(context.message, token or self.token, offline=offline)
+        answer = self.client.license(context.message, token or self.token, offline=offline)
         return self.open(answer, context.secrets)
 
     def register(self, content: str, key: ContentKey) -> None:
@@ -145,7 +145,7 @@ def deployment_of(url: str, setup: Path) -> Deployment:
     key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
     register(setup, content, key)
     return Deployment(
-        client=LicenceClient(url),
+        client=LicenseClient(url),
         setup=setup,
         content=content,
         key=key,

@@ -22,8 +22,8 @@ from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 
 TOKEN_PATH = "/hms/fp/token"
@@ -102,7 +102,7 @@ class Service:
     key: ContentKey
 
     def send(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> Answer:
-        client = LicenceClient(self.daemon.url)
+        client = LicenseClient(self.daemon.url)
         try:
             return client.send(method, path, body, headers)
         finally:
@@ -144,10 +144,10 @@ class Service:
         query = f"?{parts.query}" if parts.query else ""
         return self.send("POST", parts.path + query, message, {"Content-Type": "application/octet-stream"} | (headers or {}))
 
-    def licence(self, url: str, asset_id: bytes, device: Device | None = None) -> OpenedCKC:
-        """Redeems a token URL and opens the licence.
+    def license(self, url: str, asset_id: bytes, device: Device | None = None) -> OpenedCKC:
+        """Redeems a token URL and opens the license.
 
-        The SPC has a playback state, so that the licence can have durations.
+        The SPC has a playback state, so that the license can have durations.
         """
         context = (device or self.device()).request(options(asset_id))
         answer = self.redeem(url, context.message)

@@ -17,7 +17,7 @@ from pathlib import Path
 import http1_wire
 from counting_node import ISSUERS, KEY, OTHER, OTHER_KEY, Node, message, token
 from deployment import register
-from licence_client import LICENCE_PATH, Answer, LicenceClient
+from license_client import LICENSE_PATH, Answer, LicenseClient
 from own_daemon import new_setup, stop_daemon
 
 COMMAND_SECONDS = 120
@@ -108,8 +108,8 @@ class FaultLab:
     # --- Requests ----------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def send(node: Node, body: bytes, headers: dict[str, str], method: str = "POST", path: str = LICENCE_PATH) -> Answer:
-        client = LicenceClient(node.url)
+    def send(node: Node, body: bytes, headers: dict[str, str], method: str = "POST", path: str = LICENSE_PATH) -> Answer:
+        client = LicenseClient(node.url)
         try:
             return client.send(method, path, body, {"Content-Type": "application/octet-stream"} | headers)
         finally:

@@ -16,7 +16,7 @@ TRAILER_SIZE = 4 * 1024
 # This request follows every case. The answer to a refused case must not contain `marker`.
 MARKER = b"GET /livez?marker HTTP/1.1\r\nHost: marker\r\nConnection: close\r\n\r\n"
 GET = b"GET /livez HTTP/1.1\r\n"
-# The answer to this request does not depend on the body, but the daemon still reads the body to its end. A licence
+# The answer to this request does not depend on the body, but the daemon still reads the body to its end. A license
 # request without a token would be refused because of its head.
 POST = b"POST /livez HTTP/1.1\r\nHost: a\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"

@@ -5,7 +5,7 @@ import socket
 import time
 from dataclasses import dataclass, field
 
-from licence_client import Answer
+from license_client import Answer
 
 TIMEOUT_SECONDS = 60.0
 STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-5][0-9][0-9]) [\x20-\x7e]*")
@@ -102,5 +102,5 @@ def parse(received: bytes, ended: bool, head_at: tuple[int, ...] = ()) -> Conver
 
 
 def as_answer(response: Response) -> Answer:
-    """The response as the type that the licence client returns."""
+    """The response as the type that the license client returns."""
     return Answer(response.status, response.fields, response.body)

@@ -13,7 +13,7 @@ from fairplay_device.facts import (
     SyncV1,
     SyncV2,
 )
-from workbench import LICENCE, REJECTED, SYNC_ANSWER, Case, Workbench, cases, with_duplicate
+from workbench import LICENSE, REJECTED, SYNC_ANSWER, Case, Workbench, cases, with_duplicate
 
 # --- Device facts: sizes, counts and reserved words -------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ FACTS: list[Case] = cases(
         "duplicate sync request": lambda bench: with_duplicate(bench, tags.SYNC),
     },
 ) + cases(
-    LICENCE,
+    LICENSE,
     {
         f"{name} of {size} bytes": lambda bench, tag=tag, size=size: bench.with_value_size(tag, size)
         for name, tag, sizes in (
@@ -179,7 +179,7 @@ SYNC: list[Case] = (
         },
     )
     + cases(
-        LICENCE,
+        LICENSE,
         {
             f"sync block of version {version:#x}": _with_sync(NotSync(version).encoded)
             for version in (0, 3, 0x01000000, 0xFFFFFFFF)

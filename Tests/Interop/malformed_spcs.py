@@ -5,7 +5,7 @@ and of the required blocks are here, the others are in `malformed_version_3` and
 (truncations, random blobs, one-byte flips) is made by rule from a printed seed: `malformed_bulk`.
 
 Every failure after the certificate hash gets the same answer, 422 `spc_rejected`. A few odd messages are legal and get
-a licence: a parser that is too strict would refuse them.
+a license: a parser that is too strict would refuse them.
 """
 
 import pytest
@@ -21,7 +21,7 @@ from workbench import (
     CONTAINER,
     EMPTY,
     HASH_UNKNOWN,
-    LICENCE,
+    LICENSE,
     NOT_AN_SPC,
     OTHER_CONTENT,
     REJECTED,
@@ -300,10 +300,10 @@ SEMANTICS = cases(
     },
 )
 
-# --- Legal oddities: they get a licence, or the ordinary refusal of an unknown content --------------------------------
+# --- Legal oddities: they get a license, or the ordinary refusal of an unknown content --------------------------------
 
 LEGAL = cases(
-    LICENCE,
+    LICENSE,
     {
         "nothing wrong": lambda bench: bench.message,
         "reserved word not zero": seal_with(reserved=0xFFFFFFFF),

@@ -10,7 +10,7 @@ from fairplay_device.spc import DeviceSession
 from workbench import (
     CONTAINER,
     HASH_UNKNOWN,
-    LICENCE,
+    LICENSE,
     REJECTED,
     Case,
     Workbench,
@@ -113,7 +113,7 @@ VERSION_3: list[Case] = cases(
     },
     versions=(3,),
 ) + cases(
-    LICENCE,
+    LICENSE,
     {
         "SHA-256 of the bundle": lambda bench: with_hash_of(bench, bench.credential.bundle),
         "SHA-256 of the 1024-bit certificate": lambda bench: with_hash_of(bench, bench.credential.certificate_1024),

@@ -17,7 +17,7 @@ from referencing.jsonschema import DRAFT202012
 
 import expressplay
 from deployment import Deployment, deployment_of
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import OwnDaemon, running_daemon
 
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
@@ -137,7 +137,7 @@ class Lab:
             body = json.dumps(body).encode()
             fields.setdefault("Content-Type", "application/json")
         is_admin = description.document["paths"][path]["x-listeners"] == ["admin"]
-        client = LicenceClient(self.admin_url if is_admin else self.daemon.url)
+        client = LicenseClient(self.admin_url if is_admin else self.daemon.url)
         try:
             answer = client.send(method, target, body, fields)
         finally:
@@ -156,7 +156,7 @@ def running_lab(folder: Path) -> Iterator[Lab]:
 
 
 def _description(url: str, headers: dict[str, str] | None = None) -> Description:
-    client = LicenceClient(url)
+    client = LicenseClient(url)
     try:
         answer = client.send("GET", DESCRIPTION_PATH, headers=headers)
     finally:

@@ -19,7 +19,7 @@ import preload
 from counting_node import ISSUERS, KEY, Node, message, subject, token
 from deployment import register, run_latchkey
 from fairplay_device import tags
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from outage_server import Server
 from own_daemon import FREE_PORTS, await_addresses, new_setup, start_daemon, stop_daemon
 
@@ -102,8 +102,8 @@ class OutageNode(Node):
             time.sleep(0.1)
         return state
 
-    def licences(self) -> Counter[str]:
-        """How often each licence is in the node's own ledger. Fails if the ledger does not verify."""
+    def licenses(self) -> Counter[str]:
+        """How often each license is in the node's own ledger. Fails if the ledger does not verify."""
         run_latchkey(self.setup, "ledger", "verify")
         rows = (json.loads(line) for line in run_latchkey(self.setup, "ledger", "export").splitlines())
         return Counter(row["license"] for row in rows if row["kind"] in ("license_issued", "license_renewed"))
@@ -158,7 +158,7 @@ def node_on(server: Server, folder: Path, *, url: str | None = None, name: str =
 
 def _prepare(node: OutageNode) -> None:
     ISSUERS.write(node.setup)
-    # With this, the ledgers have only licences, and no rate limit refuses a request.
+    # With this, the ledgers have only licenses, and no rate limit refuses a request.
     _replace(node, "ledger: {", "ledger: { refusals: { perSecond: 0 },")
     library = build_hanging_disk(node.setup)
     node.environment = {
@@ -180,14 +180,14 @@ def _replace(node: OutageNode, old: str, new: str) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request and its answer. Times are monotonic; `licence` is the id of the licence, if one was granted."""
+    """A request and its answer. Times are monotonic; `license` is the id of the license, if one was granted."""
 
     kind: str
     due: float
     answered: float
     status: int
     code: str | None
-    licence: str | None
+    license: str | None
 
 
 class Load:
@@ -234,15 +234,15 @@ class Load:
             due += count / per_second
 
     def _note(self, kind: str, due: float, answer: Answer | None) -> None:
-        licence = answer.header("X-License-Id") if answer is not None and answer.status == 200 else None
+        license = answer.header("X-License-Id") if answer is not None and answer.status == 200 else None
         status, code = (answer.status, answer.code) if answer is not None else (0, "connection")
         with self._lock:
-            self.asked.append(Asked(kind, due, time.monotonic(), status, code, licence))
+            self.asked.append(Asked(kind, due, time.monotonic(), status, code, license))
 
-    def _client(self, number: int) -> LicenceClient:
-        return LicenceClient(self.nodes[number % len(self.nodes)].url)
+    def _client(self, number: int) -> LicenseClient:
+        return LicenseClient(self.nodes[number % len(self.nodes)].url)
 
-    def _ask(self, client: LicenceClient, kind: str, due: float, spc: bytes, presented: str, query: str = "") -> Answer | None:
+    def _ask(self, client: LicenseClient, kind: str, due: float, spc: bytes, presented: str, query: str = "") -> Answer | None:
         headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {presented}"}
         try:
             answer = client.send("POST", f"/fps/license{query}", spc, headers)
@@ -292,7 +292,7 @@ class Load:
     # --- Results ------------------------------------------------------------------------------------------------------
 
     def share(self, kind: str, start: float, end: float) -> float:
-        """The share of the requests due in this time that got a licence before one second after its end."""
+        """The share of the requests due in this time that got a license before one second after its end."""
         with self._lock:
             due = [asked for asked in self.asked if asked.kind == kind and start <= asked.due < end]
         assert len(due) >= 5, f"{len(due)} requests of {kind}"
@@ -305,7 +305,7 @@ class Load:
     @property
     def given(self) -> list[str]:
         with self._lock:
-            return [asked.licence for asked in self.asked if asked.licence]
+            return [asked.license for asked in self.asked if asked.license]
 
     def states_between(self, start: float, end: float) -> list[NodeState]:
         with self._lock:
@@ -330,14 +330,14 @@ def pass_seconds(seconds: float) -> tuple[float, float]:
 
 
 def assert_in_ledgers(nodes: list[OutageNode], given: list[str]) -> None:
-    """Fails if a licence that was granted is in no node's ledger."""
+    """Fails if a license that was granted is in no node's ledger."""
     recorded: Counter[str] = Counter()
     for node in nodes:
-        recorded += node.licences()
-    missing = [licence for licence in given if licence not in recorded]
-    assert not missing, f"{len(missing)} of {len(given)} licences are in no ledger: {missing[:3]}"
+        recorded += node.licenses()
+    missing = [license for license in given if license not in recorded]
+    assert not missing, f"{len(missing)} of {len(given)} licenses are in no ledger: {missing[:3]}"
 
 
-def shipped_licences(server: Server) -> int:
+def shipped_licenses(server: Server) -> int:
     """The number of rows in the shared ledger."""
     return int(server.sql("SELECT count(*) FROM ledger_entry"))

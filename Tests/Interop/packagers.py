@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import padding as rsa_padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from lxml import etree
 
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 
 VECTORS = Path(__file__).resolve().parents[1] / "Vectors" / "speke"
 
@@ -285,7 +285,7 @@ class Packager:
     """One packager that sends requests to a daemon over HTTP/1.1."""
 
     def __init__(self, url: str, credential: Credential):
-        self.client = LicenceClient(url)
+        self.client = LicenseClient(url)
         self.credential = credential
 
     def post(

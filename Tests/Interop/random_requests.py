@@ -25,7 +25,7 @@ from fairplay_device.facts import (
 )
 from fairplay_device.spc import SPCOptions
 from fairplay_device.tllv import Padding
-from licence_policy import CONTENT_TYPE_OF_TRACK, HDCP_TYPES, LEVELS, ContentKey, Demand, Right
+from license_policy import CONTENT_TYPE_OF_TRACK, HDCP_TYPES, LEVELS, ContentKey, Demand, Right
 
 PLAYBACK_STATES = (
     tags.READY_TO_START,
@@ -113,7 +113,7 @@ def random_sync(randomness: random.Random, challenge: int = 0) -> SyncV1 | SyncV
 
 
 def random_right(randomness: random.Random, key: ContentKey) -> Right:
-    """A random right: to stream, to keep a licence, or both."""
+    """A random right: to stream, to keep a license, or both."""
     mode = randomness.choice(["stream", "offline", "both", "both"])
     return Right(
         mode=mode,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import tokens
-from licence_policy import HDCP_TYPES, LEVELS, Demand, Right
+from license_policy import HDCP_TYPES, LEVELS, Demand, Right
 from token_issuers import Issuers
 from token_policy import Entitlement, Grant, Situation
 
@@ -26,7 +26,7 @@ class RandomToken:
 
 
 def random_token(randomness: random.Random, issuers: Issuers, situation: Situation) -> RandomToken:
-    """A random token that is valid now. It need not allow the licence."""
+    """A random token that is valid now. It need not allow the license."""
     return randomness.choice([_native, _native, _nagra, _axinom, _sealed])(randomness, issuers, situation)
 
 
@@ -243,7 +243,7 @@ def _start(randomness: random.Random, situation: Situation) -> int | None:
 
 
 def _end(randomness: random.Random, situation: Situation) -> int | None:
-    """An end in the past only, because the terms of a licence before an end depend on the exact second."""
+    """An end in the past only, because the terms of a license before an end depend on the exact second."""
     return _maybe(randomness, situation.now - randomness.choice([3600, 86_400]), 0.9)
 
 

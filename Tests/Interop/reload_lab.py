@@ -1,4 +1,4 @@
-"""A daemon with every section of the configuration, its table of fields, and licence requests while it reloads."""
+"""A daemon with every section of the configuration, its table of fields, and license requests while it reloads."""
 
 import http.client
 import json
@@ -27,8 +27,8 @@ from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import Credential, make_credential, read_device_credential
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import await_addresses, new_setup, start_daemon, stop_daemon
 from tls_material import make_pair
 from token_issuers import SigningKey
@@ -292,7 +292,7 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
         },
         "licensePaths": [
             {
-                "path": "/licences/{tenant}",
+                "path": "/licenses/{tenant}",
                 "serves": "both",
                 "dialect": "standard",
                 "answer": "raw",
@@ -331,7 +331,7 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
 
 @dataclass
 class Load:
-    """Sends licence requests on a few connections until it is stopped. Each must be answered with a licence."""
+    """Sends license requests on a few connections until it is stopped. Each must be answered with a license."""
 
     url: str
     messages: list[bytes]
@@ -363,14 +363,14 @@ class Load:
             self.start()
 
     def _run(self, number: int) -> None:
-        client = LicenceClient(self.url)
+        client = LicenseClient(self.url)
         index = number
         while not self._stop.is_set():
             if number == 0:
                 client.close()
-                client = LicenceClient(self.url)
+                client = LicenseClient(self.url)
             try:
-                answer = client.licence(self.messages[index % len(self.messages)], self.token)
+                answer = client.license(self.messages[index % len(self.messages)], self.token)
                 if answer.status != 200:
                     self.failures.append(f"{answer.status} {answer.body!r}")
             except Exception as error:  # Any error means that a request has failed.
@@ -397,7 +397,7 @@ class Lab:
     service: Any
     contents: dict[str, str]
     keys: dict[str, ContentKey]
-    client: LicenceClient
+    client: LicenseClient
     # How many lines the log had before the last SIGHUP.
     read_before: int = 0
     # The changed fields of the last reload that need a restart.
@@ -511,7 +511,7 @@ class Lab:
         return self.post(message, headers if headers is not None else bearer, query)
 
     def code(self, *arguments: Any, **named: Any) -> str:
-        """Requests a licence. Returns the code of the refusal, or "good"."""
+        """Requests a license. Returns the code of the refusal, or "good"."""
         return self.ask(*arguments, **named).code or "good"
 
     def opened(self, token: str, query: str = "", **facts: Any) -> OpenedCKC:
@@ -537,7 +537,7 @@ class Lab:
         Tests present wrong tokens too, and most of them are answered with 429. So this waits as it is told.
         """
         host, port = self.admin[0]
-        client = LicenceClient(f"http://{host}:{port}")
+        client = LicenseClient(f"http://{host}:{port}")
         token = token or (self.setup / "secrets" / "admin-token").read_text().strip()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         deadline = time.monotonic() + WAIT_SECONDS
@@ -678,7 +678,7 @@ def running_lab(folder: Path, service: Any) -> Iterator[Lab]:
         public, admin = await_listeners(process, log)
         url = f"http://{public[0][0]}:{public[0][1]}"
         load = Load(url, messages, token)
-        client = LicenceClient(url)
+        client = LicenseClient(url)
         lab = Lab(setup, base, made, process, log, public, admin, load, service, contents, keys, client)
         load.start()
         try:

@@ -1,6 +1,6 @@
 """The commands of the article about rotation, run on a daemon under load.
 
-The test keeps the listening sockets, as systemd does. Clients ask for licences, renewals, certificates and metrics on
+The test keeps the listening sockets, as systemd does. Clients ask for licenses, renewals, certificates and metrics on
 connections that stay open. No client repeats a request: a connection that ends without an answer is a failure.
 """
 
@@ -26,8 +26,8 @@ from fairplay_device import tags
 from fairplay_device.credentials import Credential, read_device_credential
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer
-from licence_policy import ContentKey
+from license_client import Answer
+from license_policy import ContentKey
 from own_daemon import await_addresses, start_daemon, stop_daemon
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -126,7 +126,7 @@ class Load:
                 self.failures.append(f"{kind}: {error!r}")
                 client.close()
             self.answered[kind] += 1
-            if kind == "licence on a new connection":
+            if kind == "license on a new connection":
                 client.close()
             self._stop.wait(PAUSE_SECONDS)
         client.close()
@@ -316,11 +316,11 @@ class RotationLab:
 
     # --- Kinds of load ----------------------------------------------------------------------------------------------
 
-    def ask_for_licence(self, client: Client) -> Answer:
+    def ask_for_license(self, client: Client) -> Answer:
         return client.send("POST", "/fps/license", secrets.choice(self.messages), self.token)
 
     def play_as_app(self, client: Client) -> Answer:
-        """Fetches the certificate, and asks for a licence with it, as an app does that keeps nothing."""
+        """Fetches the certificate, and asks for a license with it, as an app does that keeps nothing."""
         bundle = client.send("GET", "/fps/certificate")
         if bundle.status != 200:
             return bundle
@@ -367,8 +367,8 @@ def running_rotation(folder: Path) -> Iterator[RotationLab]:
             lab.admin_token = (rotation / "secrets" / "admin-token").read_text().strip()
             lab.session_token = lab.begin_session()
             kinds = {
-                "licence": lab.ask_for_licence,
-                "licence on a new connection": lab.ask_for_licence,
+                "license": lab.ask_for_license,
+                "license on a new connection": lab.ask_for_license,
                 "app": lab.play_as_app,
                 "renewal": lab.renew,
                 "metrics": lab.read_metrics,

@@ -23,7 +23,7 @@ from fairplay_device import tags
 from fairplay_device.credentials import Credential
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from sdk_certificates import newer_entry, private_key, write_certificates
 from secret_watch import WATCH
 
@@ -75,14 +75,14 @@ def spc(credential: Credential, asset: str, version: int = 1) -> PlaybackContext
 class Asker:
     """A client of one thread, which does what the daemon says about repeating a request."""
 
-    client: LicenceClient
+    client: LicenseClient
     # How often a request was repeated.
     repetitions: int = 0
 
     def ask(self, message: bytes, token: str) -> Answer:
         """The first answer that is no request to come again later. The daemon says how much later."""
         deadline = time.monotonic() + WAIT_SECONDS
-        while (answer := self.client.licence(message, token)).status in LATER:
+        while (answer := self.client.license(message, token)).status in LATER:
             wait = answer.header("Retry-After")
             assert wait is not None and 0 < int(wait) <= 30, (answer.status, answer.headers, answer.body)
             assert time.monotonic() < deadline, answer.body
@@ -91,8 +91,8 @@ class Asker:
         return answer
 
 
-def licences_in_ledger(setup: Path) -> Counter[str]:
-    """How often each licence is in the ledger. Fails if the ledger does not verify."""
+def licenses_in_ledger(setup: Path) -> Counter[str]:
+    """How often each license is in the ledger. Fails if the ledger does not verify."""
     run_latchkey(setup, "ledger", "verify")
     rows = (json.loads(line) for line in run_latchkey(setup, "ledger", "export").splitlines())
     return Counter(row["license"] for row in rows if row["kind"] in ("license_issued", "license_renewed"))

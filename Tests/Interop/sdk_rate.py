@@ -1,4 +1,4 @@
-"""Measures the licences per second of a credential of the kind `sdk`, as a ratio to a native one in the same daemon.
+"""Measures the licenses per second of a credential of the kind `sdk`, as a ratio to a native one in the same daemon.
 
 The library is a stand-in (Tests/SDKStandIn), and Apple's library has other costs. So the ratio shows what the way to a
 library costs: a second RSA operation, the JSON, and the exchange with worker processes. Rates depend on the machine and
@@ -31,14 +31,14 @@ LOAD_SECONDS = 600
 
 @dataclass(frozen=True)
 class Rates:
-    """Licences per second, and the 99th percentile of the latency in milliseconds, by credential in one round."""
+    """Licenses per second, and the 99th percentile of the latency in milliseconds, by credential in one round."""
 
-    licences: dict[str, float]
+    licenses: dict[str, float]
     p99: dict[str, float]
 
     @property
     def ratio(self) -> float:
-        return self.licences["apple"] / self.licences["native"]
+        return self.licenses["apple"] / self.licenses["native"]
 
 
 def measure(
@@ -100,7 +100,7 @@ def _load(
         raise SystemExit(f"sdk_rate: the load failed: {finished.stderr}{finished.stdout}")
     report = json.loads(finished.stdout)
     if report["licenses"] != count:
-        raise SystemExit(f"sdk_rate: {count - report['licenses']} of {count} requests got no licence: {report}")
+        raise SystemExit(f"sdk_rate: {count - report['licenses']} of {count} requests got no license: {report}")
     return report
 
 
@@ -108,7 +108,7 @@ def print_rates(rates: dict[int, list[Rates]], heading: str) -> None:
     print(heading)
     print("SPC version  native/s  sdk/s  ratio (each round)  p99 native ms  p99 sdk ms")
     for version, rounds in rates.items():
-        native, apple = (statistics.median(each.licences[name] for each in rounds) for name in ("native", "apple"))
+        native, apple = (statistics.median(each.licenses[name] for each in rounds) for name in ("native", "apple"))
         p99 = [statistics.median(each.p99[name] for each in rounds) for name in ("native", "apple")]
         ratio = statistics.median(each.ratio for each in rounds)
         each_round = ", ".join(f"{each.ratio:.2f}" for each in rounds)
@@ -125,7 +125,7 @@ def main() -> int:
     parser.add_argument("--versions", default="1,2", help="SPC versions, with commas between them (default 1,2)")
     parser.add_argument("--workers", type=int, default=2, help="worker processes of the library (default 2)")
     parser.add_argument("--rounds", type=int, default=3, help="loads of each credential and version (default 3)")
-    parser.add_argument("--count", type=int, default=2000, help="licences in each load (default 2000)")
+    parser.add_argument("--count", type=int, default=2000, help="licenses in each load (default 2000)")
     parser.add_argument("--connections", type=int, default=16, help="connections at the same time (default 16)")
     given = parser.parse_args()
     program = given.bin.resolve() / "latchkey"
@@ -145,7 +145,7 @@ def main() -> int:
     print_rates(
         rates,
         f"programs of {build}, stand-in of the {given.flavour} flavour, {given.workers} workers, "
-        f"{os.cpu_count()} cores, {given.connections} connections, {given.rounds} rounds of {given.count} licences; "
+        f"{os.cpu_count()} cores, {given.connections} connections, {given.rounds} rounds of {given.count} licenses; "
         "medians:",
     )
     return 0

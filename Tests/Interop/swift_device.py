@@ -22,8 +22,8 @@ from fairplay_device.facts import (
     VMDeviceInfo,
 )
 from fairplay_device.key_server import OpenedSPC
-from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming
-from licence_policy import LEVELS
+from fairplay_device.license import License, OfflineKey, Persistent, Streaming
+from license_policy import LEVELS
 
 TIMEOUT_SECONDS = 30
 CLOCK_SECONDS = 60
@@ -253,22 +253,22 @@ def printed(finished: subprocess.CompletedProcess[str]) -> dict[str, object]:
     return json.loads(finished.stdout)
 
 
-def assert_prints(finished: subprocess.CompletedProcess[str], licence: Licence, opened: OpenedSPC) -> None:
+def assert_prints(finished: subprocess.CompletedProcess[str], license: License, opened: OpenedSPC) -> None:
     """Fails unless the program printed the key, the IV, every member of the terms, and the ids that they belong to."""
     members = printed(finished)
-    assert {name: members.get(name, "absent") for name in printed_licence(licence)} == printed_licence(licence)
+    assert {name: members.get(name, "absent") for name in printed_license(license)} == printed_license(license)
     session = None if opened.playback_state is None else f"{opened.playback_state.session:016x}"
     assert (members["deviceID"], members["sessionID"]) == (opened.device_id.hex(), session)
 
 
-def printed_licence(licence: Licence) -> dict[str, object]:
-    """The members that the program must print for this licence."""
+def printed_license(license: License) -> dict[str, object]:
+    """The members that the program must print for this license."""
     return {
-        "contentKey": licence.content_key.hex(),
-        "contentIV": licence.content_iv.hex(),
-        **_printed_terms(licence.terms),
-        "hdcp": HDCP_NAMES[licence.hdcp_level],
-        "securityLevel": LEVEL_NAMES[licence.security_level],
+        "contentKey": license.content_key.hex(),
+        "contentIV": license.content_iv.hex(),
+        **_printed_terms(license.terms),
+        "hdcp": HDCP_NAMES[license.hdcp_level],
+        "securityLevel": LEVEL_NAMES[license.security_level],
         "licenseVersion": 1,
         "sessionKeyVersion": None,
     }

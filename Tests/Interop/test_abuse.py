@@ -69,7 +69,7 @@ def daemon(tmp_path: Path, latchkey_programs: None) -> Iterator[OwnDaemon]:
 
 
 class GoodClient:
-    """Requests licences one after the other on one connection. Every request must be granted."""
+    """Requests licenses one after the other on one connection. Every request must be granted."""
 
     def __init__(self, daemon: OwnDaemon):
         self.deployment: Deployment = deployment_of(daemon.url, daemon.setup)
@@ -77,12 +77,12 @@ class GoodClient:
         self._requests = [device.request(SPCOptions(self.deployment.asset_id)) for _ in range(100)]
 
     def times(self, count: int) -> list[float]:
-        """Requests `count` licences, and returns the seconds that each took, shortest first."""
+        """Requests `count` licenses, and returns the seconds that each took, shortest first."""
         times = []
         for index in range(count):
             request = self._requests[index % len(self._requests)]
             start = time.perf_counter()
-            answer = self.deployment.client.licence(request.message, self.deployment.token)
+            answer = self.deployment.client.license(request.message, self.deployment.token)
             times.append(time.perf_counter() - start)
             assert answer.status == 200, answer
             if index % 50 == 0:

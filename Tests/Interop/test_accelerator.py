@@ -100,13 +100,13 @@ def events(daemon: OwnDaemon, name: str) -> list[dict[str, object]]:
 
 @dataclass
 class Asker:
-    """Asks for several licences in one request, so that their RSA operations are one batch."""
+    """Asks for several licenses in one request, so that their RSA operations are one batch."""
 
     daemon: OwnDaemon
     deployment: Deployment
 
     def ask(self, version: int, count: int, damaged: int | None = None) -> list[int]:
-        """Asks for `count` licences, opens each one, and returns the statuses. One SPC may have a damaged RSA part."""
+        """Asks for `count` licenses, opens each one, and returns the statuses. One SPC may have a damaged RSA part."""
         device = device_for(self.deployment.credential, version)
         contexts = [device.request(SPCOptions(asset_id=self.deployment.asset_id)) for _ in range(count)]
         messages = [bytearray(context.message) for context in contexts]
@@ -258,7 +258,7 @@ def test_a_damaged_library_ends_only_a_child_process(
 
 
 def load(daemon: OwnDaemon, count: int, forged: int = 0) -> dict[str, int]:
-    """Asks for licences over many connections, each with a token of its own. The last tokens are forged.
+    """Asks for licenses over many connections, each with a token of its own. The last tokens are forged.
 
     Returns the numbers of answers by status and code.
     """

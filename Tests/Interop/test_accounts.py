@@ -18,7 +18,7 @@ import pytest
 from accounts import Desk, command, ledger_rows, play_with, rented, renew
 from counting_node import ISSUERS, OTHER, Node, limited_to, message, node_alone, nodes_on_one_database, subject, token
 from fairplay_device import tags
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from outage_load import OutageNode, node_on
 from outage_server import PROGRAMS, own_server
 from own_daemon import stop_daemon
@@ -190,8 +190,8 @@ def test_a_rental_ends_and_can_be_forgotten(nodes: list[Node]) -> None:
     first, _ = play_with(one, rented(someone, finish=True, **short), device, PLAYING)
     session = first.header("X-Session-Token")
     assert first.status == 200 and session
-    cut, licence = play_with(one, rented(subject(), finish=False, **short), one.device(), PLAYING)
-    assert licence.terms.lease <= 2 and cut.header("X-Session-Token") is None
+    cut, license = play_with(one, rented(subject(), finish=False, **short), one.device(), PLAYING)
+    assert license.terms.lease <= 2 and cut.header("X-Session-Token") is None
     deadline = time.monotonic() + 30
     while play_with(other, rented(someone, **short), one.device(), PLAYING)[0].code is None:
         assert time.monotonic() < deadline
@@ -220,8 +220,8 @@ def test_two_nodes_race_for_the_first_play(nodes: list[Node]) -> None:
         assert {answer.status for answer, _ in played} == {200}
         remembered = Desk(nodes[1]).listed("rentals", someone)
         assert len(remembered) == 1
-        # The rentals of all licences end at the same time, counted from when each licence was issued.
-        ends = {int(answer.header("X-License-Issued")) + licence.terms.rental for answer, licence in played}
+        # The rentals of all licenses end at the same time, counted from when each license was issued.
+        ends = {int(answer.header("X-License-Issued")) + license.terms.rental for answer, license in played}
         assert ends == {epoch(remembered[0]["firstPlay"]) + PLAY}
 
 
@@ -251,7 +251,7 @@ def test_explain_shows_the_rental(nodes: list[Node]) -> None:
     someone = subject()
     play_with(one, rented(someone), one.device(), PLAYING)
     host, port = other.admin
-    client = LicenceClient(f"http://{host}:{port}")
+    client = LicenseClient(f"http://{host}:{port}")
     secret = (other.setup / "secrets" / "admin-token").read_text().strip()
     body = {"token": rented(someone), "spc": base64.b64encode(message(one.device())).decode()}
     answer = client.send("POST", "/v1/explain", json.dumps(body).encode(), {"Authorization": f"Bearer {secret}"})
@@ -300,7 +300,7 @@ def test_an_issuer_opens_its_contents_alone(nodes: list[Node]) -> None:
             # A session that was granted before ends at its next renewal.
             late = message(device, 5, tags.LEASE_ABOUT_TO_EXPIRE, asset=OTHER)
             assert node.ask(late, session).code == "content_mismatch"
-            client = LicenceClient(node.url)
+            client = LicenseClient(node.url)
             assert client.challenge(wide).code == "content_mismatch"
             assert client.challenge(token(sub=subject())).status == 200
             asked = client.send(

@@ -17,7 +17,7 @@ import pytest
 from admin_events import EVENTS_PATH, reading_events
 from deployment import Deployment, deployment_of
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import OwnDaemon, await_addresses, new_setup, running_daemon, start_daemon, stop_daemon
 
 READERS_MAXIMUM = 4
@@ -42,7 +42,7 @@ class Admin:
 
     def ask(self, path: str, method: str = "GET", **query: object) -> Answer:
         target = path + ("?" + urlencode(query) if query else "")
-        client = LicenceClient(self.url)
+        client = LicenseClient(self.url)
         try:
             return client.send(method, target, headers={"Authorization": f"Bearer {self.token}"})
         finally:
@@ -54,14 +54,14 @@ class Admin:
         return json.loads(answer.body)
 
 
-def licence(deployment: Deployment, token: str | None = None) -> Answer:
+def license(deployment: Deployment, token: str | None = None) -> Answer:
     message = device_for(deployment.credential, 2).request(SPCOptions(deployment.asset_id)).message
-    return deployment.client.licence(message, token or deployment.token)
+    return deployment.client.license(message, token or deployment.token)
 
 
 @contextmanager
 def under_load(admin: Admin) -> Iterator[None]:
-    """Requests licences one after the other, every fourth with a token that is none."""
+    """Requests licenses one after the other, every fourth with a token that is none."""
     isDone = threading.Event()
     faults: list[object] = []
     deployment = deployment_of(admin.daemon.url, admin.daemon.setup)
@@ -70,7 +70,7 @@ def under_load(admin: Admin) -> Iterator[None]:
         number = 0
         while not isDone.is_set():
             number += 1
-            answer = licence(deployment, "none" if number % 4 == 0 else None)
+            answer = license(deployment, "none" if number % 4 == 0 else None)
             if answer.status != (401 if number % 4 == 0 else 200):
                 faults.append(answer)
 
@@ -165,7 +165,7 @@ def test_a_token_has_only_so_many_readers_of_events(admin: Admin) -> None:
 
 def test_strangers_read_nothing(admin: Admin) -> None:
     for path in ("status", "history", "events", "refusals", "ledger", "contents", "contents/a/keys"):
-        client = LicenceClient(admin.url)
+        client = LicenseClient(admin.url)
         try:
             answer = client.send("GET", f"/v1/{path}")
         finally:
@@ -178,7 +178,7 @@ def test_strangers_read_nothing(admin: Admin) -> None:
 
 
 def test_refusals_are_listed(admin: Admin) -> None:
-    refused = [licence(admin.deployment, "none") for _ in range(3)]
+    refused = [license(admin.deployment, "none") for _ in range(3)]
     ids = [str(answer.header("X-Request-Id")) for answer in refused]
     code = str(refused[0].code)
     page = admin.json("/v1/refusals", limit=2, code=code)
@@ -191,23 +191,23 @@ def test_refusals_are_listed(admin: Admin) -> None:
 def test_the_ledger_is_searched(admin: Admin) -> None:
     deployment = admin.deployment
     token = deployment.mint("--subject", SUBJECT)
-    issued = [licence(deployment, token) for _ in range(5)]
-    licences = [str(answer.header("X-License-Id")) for answer in issued]
+    issued = [license(deployment, token) for _ in range(5)]
+    licenses = [str(answer.header("X-License-Id")) for answer in issued]
     page = admin.json("/v1/ledger", content=deployment.content, limit=3)
     assert page["order"] == "newestFirst" and page["isComplete"] is False
-    assert [entry["license"] for entry in page["entries"]] == licences[:1:-1]
+    assert [entry["license"] for entry in page["entries"]] == licenses[:1:-1]
     entry = page["entries"][0]
     assert entry["kind"] == "license_issued" and entry["content"] == deployment.content
-    assert entry["text"].startswith("license_issued") and licences[4] in entry["text"]
+    assert entry["text"].startswith("license_issued") and licenses[4] in entry["text"]
     rest = admin.json("/v1/ledger", content=deployment.content, after=page["next"])
     # The key was made before.
-    assert [one["license"] for one in rest["entries"]][:2] == [licences[1], licences[0]]
+    assert [one["license"] for one in rest["entries"]][:2] == [licenses[1], licenses[0]]
     assert rest["isComplete"] is True and rest["next"] is None
-    assert admin.json("/v1/ledger", license=licences[0])["entries"][0]["sequence"] < entry["sequence"]
+    assert admin.json("/v1/ledger", license=licenses[0])["entries"][0]["sequence"] < entry["sequence"]
     by_device = admin.json("/v1/ledger", device=f"pseudonym:{entry['device']}", limit=200)
     assert entry["sequence"] in [one["sequence"] for one in by_device["entries"]]
     found = admin.json("/v1/ledger", subject=SUBJECT, key=entry["kid"])
-    assert [one["license"] for one in found["entries"]] == licences[::-1]
+    assert [one["license"] for one in found["entries"]] == licenses[::-1]
 
 
 def test_contents_and_keys_are_listed_without_secrets(admin: Admin) -> None:

@@ -23,7 +23,7 @@ from counting_node import Node, message, node_alone, token
 from deployment import run_latchkey
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import device_for
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from own_daemon import new_setup, start_daemon, stop_daemon
 from upgrade_data import CONTENT, REVOKED, Data, Running, new_data, url_of
 
@@ -31,7 +31,7 @@ COMMAND_SECONDS = 120
 WAIT_SECONDS = 90
 RESTORE_SECONDS = 600
 LOAD_CLIENTS = 4
-LICENCES_BEFORE = 200
+LICENSES_BEFORE = 200
 
 
 def latchkey(*arguments: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -61,7 +61,7 @@ def findings(backup: Path, *options: str | Path) -> list[str]:
     return [" ".join(filter(None, (one["finding"], one.get("file")))) for one in found["findings"]]
 
 
-def licences_in_ledger(setup: Path) -> set[str]:
+def licenses_in_ledger(setup: Path) -> set[str]:
     rows = map(json.loads, run_latchkey(setup, "ledger", "export").splitlines())
     return {row["license"] for row in rows if row["kind"] in ("license_issued", "license_renewed")}
 
@@ -87,7 +87,7 @@ def recipient(folder: Path) -> tuple[Path, Path]:
 
 @dataclass
 class Load:
-    """Clients that ask for licences, each after the other."""
+    """Clients that ask for licenses, each after the other."""
 
     node: Node
     given: list[str] = field(default_factory=list)
@@ -96,10 +96,10 @@ class Load:
 
     def ask(self) -> None:
         device = device_for(read_device_credential(self.node.setup / "fairplay"), 1)
-        client = LicenceClient(self.node.url)
+        client = LicenseClient(self.node.url)
         try:
             while not self.is_over.is_set():
-                answer = client.licence(message(device), token(sub=f"viewer-{secrets.token_hex(8)}"))
+                answer = client.license(message(device), token(sub=f"viewer-{secrets.token_hex(8)}"))
                 if answer.status == 200:
                     self.given.append(answer.header("X-License-Id") or "")
                 else:
@@ -110,7 +110,7 @@ class Load:
     def await_count(self, count: int) -> None:
         deadline = time.monotonic() + WAIT_SECONDS
         while len(self.given) < count:
-            assert time.monotonic() < deadline, f"{len(self.given)} licences, {self.failures[:3]}"
+            assert time.monotonic() < deadline, f"{len(self.given)} licenses, {self.failures[:3]}"
             time.sleep(0.01)
 
 
@@ -128,7 +128,7 @@ def load_on(node: Node) -> Iterator[Load]:
             thread.join()
 
 
-def test_a_backup_has_every_licence_that_was_answered_before(latchkey_programs: None, tmp_path: Path) -> None:
+def test_a_backup_has_every_license_that_was_answered_before(latchkey_programs: None, tmp_path: Path) -> None:
     """Three in a row under a load that goes on meanwhile; each is put back into a set-up of its own."""
     node = node_alone(tmp_path)
     node.start()
@@ -136,7 +136,7 @@ def test_a_backup_has_every_licence_that_was_answered_before(latchkey_programs: 
     try:
         with load_on(node) as load:
             for number in range(3):
-                load.await_count(len(load.given) + LICENCES_BEFORE)
+                load.await_count(len(load.given) + LICENSES_BEFORE)
                 answered.append(set(load.given))
                 create(node.setup, tmp_path / f"backup-{number}")
             load.await_count(len(load.given) + 10)
@@ -151,7 +151,7 @@ def test_a_backup_has_every_licence_that_was_answered_before(latchkey_programs: 
         shutil.copytree(node.setup, restored)
         remove_database(restored)
         done("backup", "restore", backup, "--config", restored / "latchkey.json5")
-        assert licences_in_ledger(restored) >= before
+        assert licenses_in_ledger(restored) >= before
         verified = json.loads(run_latchkey(restored, "ledger", "verify", "--json"))
         assert verified["isSound"] and verified["entries"] > len(before)
 
@@ -159,7 +159,7 @@ def test_a_backup_has_every_licence_that_was_answered_before(latchkey_programs: 
 # --- A new host -------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_host_gives_licences_with_the_backup_and_one_private_key(
+def test_a_new_host_gives_licenses_with_the_backup_and_one_private_key(
     latchkey_programs: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     node = node_alone(tmp_path)
@@ -192,7 +192,7 @@ def test_a_new_host_gives_licences_with_the_backup_and_one_private_key(
     seconds = time.monotonic() - begin
     assert answer.status == 200
     with capsys.disabled():
-        print(f" first licence after {seconds:.1f} s")
+        print(f" first license after {seconds:.1f} s")
     assert seconds < RESTORE_SECONDS
     # What was spent is spent, and what the ledger had is there.
     assert again.ask(message(other), once).code == "token_used"
@@ -459,7 +459,7 @@ def test_everything_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path
     try:
         assert running.ask(host.token(), first, key=key).status == 200
         assert running.ask(spent, second).code == "token_used"
-        assert licences_in_ledger(host.setup) >= {answer.header("X-License-Id") for answer in before}
+        assert licenses_in_ledger(host.setup) >= {answer.header("X-License-Id") for answer in before}
         shipped(host, database)
     finally:
         assert running.stop() == 0
@@ -481,9 +481,9 @@ def test_a_node_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path: Pa
     remove_database(data.setup, "ledger.db")
     done("backup", "restore", tmp_path / "backup", "--config", data.setup / "latchkey.json5")
     lost = {answer.header("X-License-Id") for answer in after}
-    assert not licences_in_ledger(data.setup) & lost
+    assert not licenses_in_ledger(data.setup) & lost
     done("ledger", "rejoin", "--config", data.setup / "latchkey.json5")
-    assert licences_in_ledger(data.setup) >= lost
+    assert licenses_in_ledger(data.setup) >= lost
     running = Running.start(data)
     try:
         assert running.ask(data.token(), data.device("a"), key=key).status == 200

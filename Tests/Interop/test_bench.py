@@ -64,7 +64,7 @@ def test_sends_each_spc_once(lab: Lab, versions: str) -> None:
     assert (report["sent"], report["licenses"], report["checked"], report["wrong"]) == (60, 60, 60, 0)
     assert report["endedEarly"] and report["httpVersions"] == {"1.1": 60}
     assert 1 <= report["connections"] <= 4
-    assert lab.issued() - before == 60, "no licence was a repeated one"
+    assert lab.issued() - before == 60, "no license was a repeated one"
 
 
 def test_keeps_a_schedule(lab: Lab) -> None:
@@ -107,7 +107,7 @@ def test_counts_each_key_that_is_refused(lab: Lab) -> None:
     assert (report["licenses"], report["refused"], report["wrong"]) == (0, 12, 0)
 
 
-def test_fails_without_any_licence(lab: Lab) -> None:
+def test_fails_without_any_license(lab: Lab) -> None:
     report = replace(lab.tool, tokens=("not-a-token",)).run("--count", "3", "--seconds", "60", status=1)
     assert (report["licenses"], report["refused"], report["failed"]) == (0, 3, 0)
 
@@ -129,7 +129,7 @@ def test_writes_the_report_to_a_file(lab: Lab, tmp_path: Path) -> None:
 # --- TLS and HTTP/2 ---------------------------------------------------------------------------------------------------
 
 
-def test_opens_a_tls_connection_for_each_licence(tls_lab: tuple[Lab, Path]) -> None:
+def test_opens_a_tls_connection_for_each_license(tls_lab: tuple[Lab, Path]) -> None:
     lab, authority = tls_lab
     words = ("--ca", authority, "--count", "20", "--seconds", "60", "--connections", "3")
     assert lab.tool.run(*words, "--new-connections")["connections"] == 20
@@ -168,7 +168,7 @@ class Nonsense(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_finds_wrong_licences(lab: Lab) -> None:
+def test_finds_wrong_licenses(lab: Lab) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Nonsense) as server:
         threading.Thread(target=server.serve_forever).start()
         try:

@@ -19,7 +19,7 @@ from deployment import Deployment, deployment_of
 from fairplay_device import tags
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import PlaybackState, SPCOptions, device_for
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from load_tool import LoadTool, finish
 from own_daemon import OwnDaemon, running_daemon
 
@@ -64,11 +64,11 @@ class Renewals:
                 thread.join()
             self.seconds = time.monotonic() - start
 
-    def _begin(self, session: int) -> tuple[LicenceClient, object, int, str]:
+    def _begin(self, session: int) -> tuple[LicenseClient, object, int, str]:
         device = device_for(read_device_credential(self.daemon.setup / "fairplay"), 1)
         token = self.deployment.mint("--lease", "300", "--subject", f"playback-{session}")
-        client = LicenceClient(self.daemon.url)
-        answer = client.licence(self._spc(device, session, tags.READY_TO_START), token)
+        client = LicenseClient(self.daemon.url)
+        answer = client.license(self._spc(device, session, tags.READY_TO_START), token)
         assert answer.status == 200, answer
         presented = answer.header("X-Session-Token")
         assert presented
@@ -78,10 +78,10 @@ class Renewals:
         options = SPCOptions(self.deployment.asset_id, playback_state=PlaybackState(1_700_000_000, state, session))
         return device.request(options).message
 
-    def _renew(self, client: LicenceClient, device: object, session: int, presented: str) -> None:
+    def _renew(self, client: LicenseClient, device: object, session: int, presented: str) -> None:
         while not self._stop.wait(RENEWAL_SECONDS):
-            answer = client.licence(self._spc(device, session, tags.LEASE_ABOUT_TO_EXPIRE), presented)
-            self.answers[answer.code or "licence"] += 1
+            answer = client.license(self._spc(device, session, tags.LEASE_ABOUT_TO_EXPIRE), presented)
+            self.answers[answer.code or "license"] += 1
             presented = answer.header("X-Session-Token") or presented
         client.close()
 
@@ -122,12 +122,12 @@ def test_renewals_are_served_at_ten_times_the_capacity(
         assert set(report["results"]) <= {"200", "429 overloaded"}
         assert report["licenses"] > 0
         assert report["wrong"] == 0
-        assert set(renewals.answers) == {"licence"}, "every renewal is served"
+        assert set(renewals.answers) == {"license"}, "every renewal is served"
     goodput = report["licensesPerSecond"] + renewals.per_second
     print(
-        f"\npeak {rate} licences/s; offered {10 * rate}/s; goodput {goodput:.0f}/s = {goodput / rate:.2f} of the peak,"
+        f"\npeak {rate} licenses/s; offered {10 * rate}/s; goodput {goodput:.0f}/s = {goodput / rate:.2f} of the peak,"
         f" with {renewals.per_second:.0f} renewals/s; refused {report['refused']};"
-        f" renewals {sum(renewals.answers.values())}, of which {renewals.answers['licence']} were served"
+        f" renewals {sum(renewals.answers.values())}, of which {renewals.answers['license']} were served"
     )
 
 
@@ -137,7 +137,7 @@ def test_a_greedy_subject_takes_no_share_of_others(latchkey_programs: None, tmp_
         others = tool_for(daemon, deployment, *viewers(10)).start("--rate", "20", "--seconds", "3")
         greedy = tool_for(daemon, deployment, "greedy").run("--rate", "200", "--seconds", "3")
         served = finish(others)
-    assert served["licenses"] == served["sent"] == 60, "the others get every licence"
+    assert served["licenses"] == served["sent"] == 60, "the others get every license"
     assert set(greedy["results"]) == {"200", "429 rate_limited"}
     permitted = GREEDY_BURST + GREEDY_RATE * (greedy["milliseconds"] / 1000 + 1)
     assert greedy["licenses"] <= permitted
@@ -153,4 +153,4 @@ def test_a_greedy_client_with_many_connections_starves_no_other(latchkey_program
         many = finish(greedy)
     assert other["licenses"] == 3
     assert many["refused"] == 0 and many["licenses"] > 0
-    print(f"\ngreedy: {many['licenses']} licences over 40 connections; other: p50 {other['latencyMicroseconds']['p50']} us")
+    print(f"\ngreedy: {many['licenses']} licenses over 40 connections; other: p50 {other['latencyMicroseconds']['p50']} us")

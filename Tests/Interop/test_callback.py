@@ -21,8 +21,8 @@ from fairplay_device import tags
 from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, PlaybackState, RequestSecrets, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 
 CONTENT = f"asked-{secrets.token_hex(4)}"
@@ -76,7 +76,7 @@ class Asked:
         return context.message, context.secrets
 
     def ask(self, token: str, message: bytes | None = None, query: str = "") -> Answer:
-        client = LicenceClient(self.daemon.url)
+        client = LicenseClient(self.daemon.url)
         try:
             body = message if message is not None else self.request()[0]
             return client.send("POST", f"/fps/license{query}", body, {TOKEN_HEADER: token})
@@ -180,7 +180,7 @@ def test_asks_no_more_about_a_content_that_was_just_refused(asked: Asked) -> Non
 
 
 @pytest.mark.parametrize("word", ["slow", "stranger", "redirect", "huge", "malformed", "error", "badpolicy"])
-def test_a_service_that_gives_no_answer_gives_no_licence(asked: Asked, word: str) -> None:
+def test_a_service_that_gives_no_answer_gives_no_license(asked: Asked, word: str) -> None:
     answer = asked.ask(token(word))
     assert (answer.status, answer.code) == (503, "entitlement_unavailable")
     assert answer.header("Retry-After")
@@ -202,7 +202,7 @@ def test_hides_whether_an_unknown_asset_is_known(asked: Asked) -> None:
 
 def test_gives_challenges_to_tokens_that_only_the_service_can_read(asked: Asked) -> None:
     opaque = token("allow")
-    client = LicenceClient(asked.daemon.url)
+    client = LicenseClient(asked.daemon.url)
     questions = len(asked.service.questions)
     try:
         answer = client.send("POST", "/fps/challenge", b"", {TOKEN_HEADER: opaque})
@@ -213,8 +213,8 @@ def test_gives_challenges_to_tokens_that_only_the_service_can_read(asked: Asked)
     assert len(asked.service.questions) == questions, "the service decides about the report"
 
 
-def ask_for_licences(daemon: OwnDaemon, opaque: str, body: dict[str, object]) -> dict[str, object]:
-    client = LicenceClient(daemon.url)
+def ask_for_licenses(daemon: OwnDaemon, opaque: str, body: dict[str, object]) -> dict[str, object]:
+    client = LicenseClient(daemon.url)
     try:
         answer = client.send("POST", "/fps/licenses/query", json.dumps(body).encode(), {TOKEN_HEADER: opaque})
     finally:
@@ -224,18 +224,18 @@ def ask_for_licences(daemon: OwnDaemon, opaque: str, body: dict[str, object]) ->
 
 
 @pytest.mark.parametrize("word", ["allow", "plain"])
-def test_tells_the_holder_of_an_opaque_token_of_its_licences(asked: Asked, word: str) -> None:
+def test_tells_the_holder_of_an_opaque_token_of_its_licenses(asked: Asked, word: str) -> None:
     """With `allow`, the service names a subject. With `plain`, it says nothing about the token."""
     opaque = token(word)
-    licence = asked.ask(opaque).header("X-License-Id")
+    license = asked.ask(opaque).header("X-License-Id")
     for _ in range(100):
-        (told,) = ask_for_licences(asked.daemon, opaque, {"licenses": [licence]})["licenses"]
+        (told,) = ask_for_licenses(asked.daemon, opaque, {"licenses": [license]})["licenses"]
         if told["state"] != "unknown":
             break
         time.sleep(0.02)
     assert told["state"] == "valid" and told["content"] == CONTENT
-    (stranger,) = ask_for_licences(asked.daemon, token("deny"), {"licenses": [licence]})["licenses"]
-    assert stranger["state"] == "unknown", "the same as for a licence that never existed"
+    (stranger,) = ask_for_licenses(asked.daemon, token("deny"), {"licenses": [license]})["licenses"]
+    assert stranger["state"] == "unknown", "the same as for a license that never existed"
 
 
 def test_the_service_need_not_believe_strangers(latchkey_programs: None, tmp_path: Path) -> None:

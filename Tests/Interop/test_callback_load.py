@@ -14,8 +14,8 @@ from pathlib import Path
 from deployment import register
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LicenceClient
-from licence_policy import ContentKey
+from license_client import LicenseClient
+from license_policy import ContentKey
 from own_daemon import running_daemon
 
 DECISION_SECONDS = 0.1
@@ -106,7 +106,7 @@ def test_asks_the_service_about_many_requests_at_once(latchkey_programs: None, t
             statuses: list[int] = []
 
             def ask() -> None:
-                client = LicenceClient(daemon.url)
+                client = LicenseClient(daemon.url)
                 for _ in range(REQUESTS_PER_CLIENT):
                     token = {TOKEN_HEADER: secrets.token_hex(16)}
                     statuses.append(client.send("POST", "/fps/license", message, token).status)

@@ -11,12 +11,12 @@ from fairplay_device.ckc import CKCFault, open_ckc
 from fairplay_device.credentials import Credential
 from fairplay_device.facts import PlaybackState
 from fairplay_device.key_server import KeyServer, key_server_for
-from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, duration_value
+from fairplay_device.license import License, OfflineKey, Persistent, Streaming, duration_value
 from fairplay_device.session_keys import aes_cbc_decrypt, aes_cbc_encrypt, ckc_payload_key
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
 from fairplay_device.tllv import Block
 
-LICENCE = Licence(
+LICENSE = License(
     bytes(range(16)),
     bytes(range(16, 32)),
     Streaming(lease=120, rental=3600),
@@ -24,7 +24,7 @@ LICENCE = Licence(
     security_level=tags.LEVEL_MAIN,
 )
 OFFLINE_KEY = OfflineKey(b"the identifier--", 3600, 60, b"a title of a key")
-OFFLINE = replace(LICENCE, terms=OFFLINE_KEY)
+OFFLINE = replace(LICENSE, terms=OFFLINE_KEY)
 OPTIONS = SPCOptions(
     b"interop-asset",
     playback_state=PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708),
@@ -49,10 +49,10 @@ def asked(made_credential: Credential) -> PlaybackContext:
     return device_for(made_credential, 1).request(OPTIONS)
 
 
-def sealed_with(edit: BlockEdit, asked: PlaybackContext, key_server: KeyServer, licence: Licence) -> bytes:
-    """A CKC for the licence, whose blocks were edited before they were encrypted."""
+def sealed_with(edit: BlockEdit, asked: PlaybackContext, key_server: KeyServer, license: License) -> bytes:
+    """A CKC for the license, whose blocks were edited before they were encrypted."""
     opened = key_server.open(asked.message)
-    blocks = key_server.answer_blocks(opened, licence)
+    blocks = key_server.answer_blocks(opened, license)
     edited = edit(blocks)
     assert edited != blocks
     return key_server.seal(opened, edited)
@@ -106,7 +106,7 @@ BLOCK_FAULTS: dict[str, tuple[str, BlockEdit]] = {
 @pytest.mark.parametrize("name", BLOCK_FAULTS)
 def test_a_ckc_with_a_wrong_block_is_refused(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
     expected, edit = BLOCK_FAULTS[name]
-    message = sealed_with(edit, asked, key_server, LICENCE)
+    message = sealed_with(edit, asked, key_server, LICENSE)
     with pytest.raises(CKCFault, match=expected):
         open_ckc(message, asked.secrets)
 
@@ -132,7 +132,7 @@ DURATION_FAULTS = {
 @pytest.mark.parametrize("name", DURATION_FAULTS)
 def test_a_ckc_with_a_doubtful_duration_is_refused(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
     edit = replaced(tags.CONTENT_KEY_DURATION, duration_value(*DURATION_FAULTS[name]))
-    message = sealed_with(edit, asked, key_server, LICENCE)
+    message = sealed_with(edit, asked, key_server, LICENSE)
     with pytest.raises(CKCFault, match="seconds"):
         open_ckc(message, asked.secrets)
     open_ckc(message, asked.secrets, strict=False)
@@ -193,8 +193,8 @@ def test_an_offline_key_that_the_device_cannot_read_is_refused(
     title_id: bytes | None, capabilities: int | None, made_credential: Credential, key_server: KeyServer
 ) -> None:
     asked = device_for(made_credential, 1).request(replace(OPTIONS, capabilities=capabilities))
-    licence = replace(LICENCE, terms=replace(OFFLINE_KEY, title_id=title_id))
-    message = key_server.answer(key_server.open(asked.message), licence)
+    license = replace(LICENSE, terms=replace(OFFLINE_KEY, title_id=title_id))
+    message = key_server.answer(key_server.open(asked.message), license)
     with pytest.raises(CKCFault, match="without that capability"):
         open_ckc(message, asked.secrets)
 
@@ -220,16 +220,16 @@ def test_a_ckc_with_a_wrong_word_is_refused(
     block: str, fault: str, asked: PlaybackContext, key_server: KeyServer
 ) -> None:
     tag, word = VERSIONED_WORDS[block]
-    licence = replace(LICENCE, session_key_version=tags.SESSION_KEY_GENERIC)
-    message = sealed_with(replaced(tag, WORD_FAULTS[fault](word)), asked, key_server, licence)
+    license = replace(LICENSE, session_key_version=tags.SESSION_KEY_GENERIC)
+    message = sealed_with(replaced(tag, WORD_FAULTS[fault](word)), asked, key_server, license)
     with pytest.raises(CKCFault, match=block):
         open_ckc(message, asked.secrets, from_module=True)
 
 
 def test_only_a_module_says_which_session_key_it_used(asked: PlaybackContext, key_server: KeyServer) -> None:
     opened = key_server.open(asked.message)
-    plain = key_server.answer(opened, LICENCE)
-    from_module = key_server.answer(opened, replace(LICENCE, session_key_version=tags.SESSION_KEY_GENERIC))
+    plain = key_server.answer(opened, LICENSE)
+    from_module = key_server.answer(opened, replace(LICENSE, session_key_version=tags.SESSION_KEY_GENERIC))
     open_ckc(plain, asked.secrets)
     open_ckc(from_module, asked.secrets, from_module=True)
     with pytest.raises(CKCFault, match="session key version"):
@@ -244,7 +244,7 @@ def test_version_2_goes_with_the_session_key_for_video(
 ) -> None:
     server = replace(key_server, open_video=lambda block, r2: asked.session.video)
     opened = server.open(asked.message)
-    video = server.answer_blocks(opened, replace(LICENCE, session_key_version=tags.SESSION_KEY_VIDEO))
+    video = server.answer_blocks(opened, replace(LICENSE, session_key_version=tags.SESSION_KEY_VIDEO))
     claimed = [block for block in video if block.tag != tags.SESSION_KEY_VERSION_USED]
     if session_key_version is not None:
         claimed.insert(0, Block(tags.SESSION_KEY_VERSION_USED, struct.pack(">IIQ", 1, 0, session_key_version)))
@@ -253,7 +253,7 @@ def test_version_2_goes_with_the_session_key_for_video(
 
 
 def test_version_2_for_a_request_without_video_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = key_server.answer(key_server.open(asked.message), LICENCE)
+    message = key_server.answer(key_server.open(asked.message), LICENSE)
     with pytest.raises(CKCFault, match="without a session key for video"):
         open_ckc(struct.pack(">I", 2) + message[4:], replace(asked.secrets, video=None))
 
@@ -277,13 +277,13 @@ CONTAINER_FAULTS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("name", CONTAINER_FAULTS)
 def test_a_ckc_with_a_wrong_container_is_refused(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = CONTAINER_FAULTS[name](key_server.answer(key_server.open(asked.message), LICENCE))
+    message = CONTAINER_FAULTS[name](key_server.answer(key_server.open(asked.message), LICENSE))
     with pytest.raises(CKCFault):
         open_ckc(message, asked.secrets)
 
 
 def test_every_truncation_of_a_ckc_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = key_server.answer(key_server.open(asked.message), LICENCE)
+    message = key_server.answer(key_server.open(asked.message), LICENSE)
     for length in range(len(message)):
         with pytest.raises(CKCFault):
             open_ckc(message[:length], asked.secrets)
@@ -291,7 +291,7 @@ def test_every_truncation_of_a_ckc_is_refused(asked: PlaybackContext, key_server
 
 def test_a_payload_cut_and_sealed_again_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
     opened = key_server.open(asked.message)
-    message = key_server.answer(opened, LICENCE)
+    message = key_server.answer(opened, LICENSE)
     key = ckc_payload_key(opened.r1, opened.anti_replay_seed)
     payload = aes_cbc_decrypt(key, message[8:24], message[28:])
     for length in range(0, len(payload), 16):
@@ -301,7 +301,7 @@ def test_a_payload_cut_and_sealed_again_is_refused(asked: PlaybackContext, key_s
 
 
 def test_a_duration_without_media_playback_state_is_refused(asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = key_server.answer(key_server.open(asked.message), LICENCE)
+    message = key_server.answer(key_server.open(asked.message), LICENSE)
     with pytest.raises(CKCFault, match="without media playback state"):
         open_ckc(message, replace(asked.secrets, has_playback_state=False))
 
@@ -317,13 +317,13 @@ UNUSUAL: dict[str, BlockEdit] = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_an_unusual_block_is_accepted_by_a_device(name: str, asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = sealed_with(UNUSUAL[name], asked, key_server, LICENCE)
-    assert open_ckc(message, asked.secrets, strict=False).content_key == LICENCE.content_key
+    message = sealed_with(UNUSUAL[name], asked, key_server, LICENSE)
+    assert open_ckc(message, asked.secrets, strict=False).content_key == LICENSE.content_key
     with pytest.raises(CKCFault):
         open_ckc(message, asked.secrets)
 
 
 def test_a_reserved_word_is_accepted_by_a_device(asked: PlaybackContext, key_server: KeyServer) -> None:
-    message = CONTAINER_FAULTS["reserved word"](key_server.answer(key_server.open(asked.message), LICENCE))
+    message = CONTAINER_FAULTS["reserved word"](key_server.answer(key_server.open(asked.message), LICENSE))
     opened = open_ckc(message, asked.secrets, strict=False)
-    assert (opened.content_key, opened.reserved) == (LICENCE.content_key, 1)
+    assert (opened.content_key, opened.reserved) == (LICENSE.content_key, 1)

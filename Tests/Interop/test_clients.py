@@ -1,4 +1,4 @@
-"""Licences for the HTTP clients that apps and services use, in every shape of request that the daemon reads.
+"""Licenses for the HTTP clients that apps and services use, in every shape of request that the daemon reads.
 
 Each row of `SHAPES` is one shape, and each row of `CLIENTS` one client. Every client is tested with every shape.
 """
@@ -26,7 +26,7 @@ from fairplay_device import tags
 from fairplay_device.ckc import open_ckc
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
-from licence_client import LICENCE_PATH, Answer
+from license_client import LICENSE_PATH, Answer
 from own_daemon import running_daemon
 from slow_network import SlowNetwork, slow_network
 from tls_material import make_pair
@@ -165,7 +165,7 @@ def curl(version: str, is_secure: bool, *options: str, reuses_connection: bool =
                     *(word for name, value in fields.items() for word in ("--header", f"{name}: {value}".rstrip(" "))),
                     *("--data-binary", f"@{folder / f'{index}.body'}", "--dump-header", str(folder / f"{index}.head")),
                     *("--output", str(folder / f"{index}.answer"), "--write-out", "%{http_version} %{http_code}\n"),
-                    server.url + LICENCE_PATH,
+                    server.url + LICENSE_PATH,
                 ]
             )
         if reuses_connection:
@@ -200,7 +200,7 @@ def by_requests(is_secure: bool, is_chunked: bool = False) -> Client:
             session.verify = str(server.authority)
             answers = [
                 session.post(
-                    server.url + LICENCE_PATH,
+                    server.url + LICENSE_PATH,
                     data=iter([body[:7], body[7:]]) if is_chunked else body,
                     headers=headers,
                     timeout=TIMEOUT_SECONDS,
@@ -228,7 +228,7 @@ def by_httpx(version: str, is_secure: bool, is_chunked: bool = False) -> Client:
         ) as client:
             answers = [
                 client.post(
-                    server.url + LICENCE_PATH,
+                    server.url + LICENSE_PATH,
                     content=iter([body[:7], body[7:]]) if is_chunked else body,
                     headers=headers,
                 )
@@ -295,7 +295,7 @@ def contexts_for(deployment: Deployment) -> list[PlaybackContext]:
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_gets_a_licence(client: Client, shape: Shape, servers: dict[bool, Server], tmp_path: Path) -> None:
+def test_gets_a_license(client: Client, shape: Shape, servers: dict[bool, Server], tmp_path: Path) -> None:
     server = servers[client.is_secure]
     deployment = server.deployment
     contexts = contexts_for(deployment)
@@ -349,7 +349,7 @@ def ask_by_url_session(
 
 
 @pytest.mark.parametrize("kind", ["none", "application/octet-stream"])
-def test_url_session_gets_licences_on_one_connection(
+def test_url_session_gets_licenses_on_one_connection(
     license_client: str, servers: dict[bool, Server], kind: str, tmp_path: Path
 ) -> None:
     """If it is given no type, URLSession declares the body to be a form.
@@ -417,7 +417,7 @@ def lines_of(finished: subprocess.CompletedProcess[str]) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in finished.stdout.splitlines() if ": " in line and line[0] != "{")
 
 
-def test_the_script_gets_and_renews_a_licence(servers: dict[bool, Server], tmp_path: Path) -> None:
+def test_the_script_gets_and_renews_a_license(servers: dict[bool, Server], tmp_path: Path) -> None:
     server = servers[False]
     device = device_for(server.deployment.credential, 1)
     states = [PlaybackState(1_700_000_000, state, 9) for state in (tags.READY_TO_START, tags.LEASE_ABOUT_TO_EXPIRE)]
@@ -493,7 +493,7 @@ def proxy(body: bytes) -> Iterator[str]:
 
 @pytest.mark.parametrize("body", [b"<html>Sign in to this network, with your room number</html>", b"", bytes(64)])
 @pytest.mark.parametrize("wish", ["spc", "certificate"])
-def test_the_script_takes_nothing_else_for_a_licence(body: bytes, wish: str, tmp_path: Path) -> None:
+def test_the_script_takes_nothing_else_for_a_license(body: bytes, wish: str, tmp_path: Path) -> None:
     (tmp_path / "spc").write_bytes(b"an SPC")
     with proxy(body) as url:
         wished = wish if wish == "certificate" else tmp_path / wish
@@ -503,7 +503,7 @@ def test_the_script_takes_nothing_else_for_a_licence(body: bytes, wish: str, tmp
     assert not (tmp_path / "answer").exists()
 
 
-def test_the_script_sends_nothing_if_the_licence_has_no_place(servers: dict[bool, Server], tmp_path: Path) -> None:
+def test_the_script_sends_nothing_if_the_license_has_no_place(servers: dict[bool, Server], tmp_path: Path) -> None:
     server = servers[False]
     (tmp_path / "spc").write_bytes(contexts_for(server.deployment)[0].message)
     before = server.network.connections

@@ -1,4 +1,4 @@
-"""What players say of themselves in Common Media Client Data (CTA-5004) leads to their licences and refusals."""
+"""What players say of themselves in Common Media Client Data (CTA-5004) leads to their licenses and refusals."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from deployment import run_latchkey
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LICENCE_PATH
+from license_client import LICENSE_PATH
 from openapi_lab import Lab, running_lab
 
 SESSION = "6e2fb550-c457-11e9-bb97-0800200c9a66"
@@ -21,17 +21,17 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
         yield lab
 
 
-def test_the_players_names_lead_to_its_licence_and_its_refusal(lab: Lab) -> None:
+def test_the_players_names_lead_to_its_license_and_its_refusal(lab: Lab) -> None:
     message = device_for(lab.deployment.credential, 2).request(SPCOptions(lab.deployment.asset_id)).message
     good = lab.ask(
-        "POST", LICENCE_PATH, message, authorization=f"Bearer {lab.deployment.token}", CMCD_Session=CMCD
+        "POST", LICENSE_PATH, message, authorization=f"Bearer {lab.deployment.token}", CMCD_Session=CMCD
     )
     assert good.status == 200
-    licence = good.header("X-License-Id")
+    license = good.header("X-License-Id")
     rows = [json.loads(line) for line in run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()]
-    (row,) = [row for row in rows if row["license"] == licence]
+    (row,) = [row for row in rows if row["license"] == license]
     assert row["cmcdContent"] == "film-7" and re.fullmatch("[0-9a-f]{32}", row["cmcdSession"])
-    refused = lab.ask("POST", LICENCE_PATH, b"-", {"CMCD": CMCD})
+    refused = lab.ask("POST", LICENSE_PATH, b"-", {"CMCD": CMCD})
     assert refused.status == 401
     report = json.loads(
         run_latchkey(
@@ -45,7 +45,7 @@ def test_the_players_names_lead_to_its_licence_and_its_refusal(lab: Lab) -> None
 @pytest.mark.parametrize("content", [SESSION, f"https://a.example/?s={SESSION}", "TOKEN"])
 def test_a_content_that_tells_a_secret_is_left_out(content: str, lab: Lab) -> None:
     content = content.replace("TOKEN", lab.deployment.token[:100])
-    refused = lab.ask("POST", LICENCE_PATH, b"-", CMCD_Session=f'cid="{content}",sid="{SESSION}"')
+    refused = lab.ask("POST", LICENSE_PATH, b"-", CMCD_Session=f'cid="{content}",sid="{SESSION}"')
     rid = str(refused.header("X-Request-Id"))
     report = json.loads(run_latchkey(lab.daemon.setup, "why", rid, "--json", "--server", lab.admin_url))
     assert report["cmcd_session"] and "cmcd_content" not in report
@@ -53,7 +53,7 @@ def test_a_content_that_tells_a_secret_is_left_out(content: str, lab: Lab) -> No
 
 
 def test_a_wrong_query_has_the_players_names(lab: Lab) -> None:
-    refused = lab.ask("POST", LICENCE_PATH, b"-", {"format": "zzz"}, CMCD_Session=CMCD)
+    refused = lab.ask("POST", LICENSE_PATH, b"-", {"format": "zzz"}, CMCD_Session=CMCD)
     assert (refused.status, refused.code) == (400, "request_invalid")
     rid = str(refused.header("X-Request-Id"))
     report = json.loads(run_latchkey(lab.daemon.setup, "why", rid, "--json", "--server", lab.admin_url))
@@ -61,8 +61,8 @@ def test_a_wrong_query_has_the_players_names(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("bad", ['sid="a', "sid=a", 'sid="a",sid="b"', "\x7f", "a," * 1500])
-def test_bad_cmcd_refuses_no_licence(lab: Lab, bad: str) -> None:
+def test_bad_cmcd_refuses_no_license(lab: Lab, bad: str) -> None:
     message = device_for(lab.deployment.credential, 2).request(SPCOptions(lab.deployment.asset_id)).message
     bearer = f"Bearer {lab.deployment.token}"
-    answer = lab.ask("POST", LICENCE_PATH, message, {"CMCD": bad}, authorization=bearer)
+    answer = lab.ask("POST", LICENSE_PATH, message, {"CMCD": bad}, authorization=bearer)
     assert answer.status == 200

@@ -18,11 +18,11 @@ from deployment import register, run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LicenceClient
-from licence_policy import ContentKey
+from license_client import LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, await_addresses, new_setup, running_daemon, start_daemon
 
-LICENCES = 40
+LICENSES = 40
 CONTENT = "core-movie"
 
 
@@ -33,7 +33,7 @@ def key() -> ContentKey:
 
 @pytest.fixture(scope="module")
 def daemon(latchkey_programs: None, key: ContentKey, tmp_path_factory: pytest.TempPathFactory):
-    """A daemon that has granted licences of every version and refused others.
+    """A daemon that has granted licenses of every version and refused others.
 
     It has also loaded a key that a command stored while it ran.
     """
@@ -41,16 +41,16 @@ def daemon(latchkey_programs: None, key: ContentKey, tmp_path_factory: pytest.Te
     with running_daemon(folder, prepare=lambda setup: register(setup, CONTENT, key)) as daemon:
         token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
         other = run_latchkey(daemon.setup, "token", "mint", "--content", "another").strip()
-        client = LicenceClient(daemon.url)
+        client = LicenseClient(daemon.url)
         device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
-        for _ in range(LICENCES):
+        for _ in range(LICENSES):
             request = device.request(SPCOptions(CONTENT.encode()))
-            answer = client.licence(request.message, token)
+            answer = client.license(request.message, token)
             assert answer.status == 200
             assert open_ckc(answer.body, request.secrets).content_key == key.key
-            assert client.licence(device.request(SPCOptions(CONTENT.encode())).message, other).status == 403
+            assert client.license(device.request(SPCOptions(CONTENT.encode())).message, other).status == 403
             # The wrapped key does not decrypt.
-            assert client.licence(request.message[:40] + bytes(16) + request.message[56:], token).status == 422
+            assert client.license(request.message[:40] + bytes(16) + request.message[56:], token).status == 422
         client.close()
         yield daemon
 

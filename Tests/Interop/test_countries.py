@@ -10,7 +10,7 @@ import pytest
 
 from counting_node import ISSUERS, KEY, Node, message, token
 from deployment import register
-from licence_client import LICENCE_PATH, LicenceClient
+from license_client import LICENSE_PATH, LicenseClient
 from own_daemon import new_setup, stop_daemon
 
 FIELD = "CF-IPCountry"
@@ -51,12 +51,12 @@ def nodes(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def code_of(node: Node, country: str | None, **claims: object) -> str:
-    client = LicenceClient(node.url)
+    client = LicenseClient(node.url)
     headers = {"Authorization": f"Bearer {token(**claims)}", "X-Forwarded-For": "198.51.100.7"}
     if country is not None:
         headers[FIELD] = country
     try:
-        return client.send("POST", LICENCE_PATH, message(node.device()), headers).code or "good"
+        return client.send("POST", LICENSE_PATH, message(node.device()), headers).code or "good"
     finally:
         client.close()
 

@@ -1,4 +1,4 @@
-"""curl as a licence client: it gets a correct licence with each way to send the body."""
+"""curl as a license client: it gets a correct license with each way to send the body."""
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("version", [1, 2])
-def test_curl_gets_a_licence(way: str, version: int, deployment: Deployment, tmp_path: Path) -> None:
+def test_curl_gets_a_license(way: str, version: int, deployment: Deployment, tmp_path: Path) -> None:
     if not shutil.which("curl"):
         pytest.skip("curl is not installed")
     context = device_for(deployment.credential, version).request(SPCOptions(deployment.asset_id))

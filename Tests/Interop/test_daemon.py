@@ -1,4 +1,4 @@
-"""The Python device against a running daemon: streaming licences, tokens, and the daemon's state afterwards."""
+"""The Python device against a running daemon: streaming licenses, tokens, and the daemon's state afterwards."""
 
 import uuid
 from dataclasses import replace
@@ -17,11 +17,11 @@ from fairplay_device.facts import (
     SecurityLevelReport,
     VMDeviceInfo,
 )
-from fairplay_device.licence import Streaming
+from fairplay_device.license import Streaming
 from fairplay_device.spc import Device, SPCOptions, device_for, device_with_bundle_hash
 from fairplay_device.tllv import Padding
-from licence_client import Answer
-from licence_policy import Right
+from license_client import Answer
+from license_policy import Right
 from random_requests import PLAYBACK_STATES
 from workbench import OTHER_CONTENT, Outcome
 
@@ -49,16 +49,16 @@ def device(request: pytest.FixtureRequest, deployment: Deployment) -> Device:
     return device_for(deployment.credential, version)
 
 
-# --- Licences --------------------------------------------------------------------------------------------------------
+# --- Licenses --------------------------------------------------------------------------------------------------------
 
 
 def test_a_plain_request_gets_the_registered_key(deployment: Deployment, device: Device) -> None:
-    assert deployment.licence(device, SPCOptions(deployment.asset_id)).duration is None
+    assert deployment.license(device, SPCOptions(deployment.asset_id)).duration is None
 
 
 def test_every_ckc_has_an_initialization_vector_of_its_own(deployment: Deployment, device: Device) -> None:
     options = SPCOptions(deployment.asset_id)
-    vectors = {deployment.licence(device, options).initialization_vector for _ in range(20)}
+    vectors = {deployment.license(device, options).initialization_vector for _ in range(20)}
     assert len(vectors) == 20
 
 
@@ -78,30 +78,30 @@ def test_a_minted_limit_has_its_own_key_type(
         ),
     }
     request = SPCOptions(deployment.asset_id, playback_state=STATE)
-    assert deployment.licence(device, request, deployment.mint(*words)).duration == expected[options]
+    assert deployment.license(device, request, deployment.mint(*words)).duration == expected[options]
 
 
 @pytest.mark.parametrize("state", PLAYBACK_STATES, ids=[f"{state:08x}" for state in PLAYBACK_STATES])
 def test_no_playback_state_loosens_a_lease(state: int, deployment: Deployment, device: Device) -> None:
     options = SPCOptions(deployment.asset_id, playback_state=replace(STATE, state=state))
     if state == tags.PLAYBACK_STOPPED:
-        answer = deployment.client.licence(device.request(options).message, deployment.token_for(LEASE_AND_RENTAL))
+        answer = deployment.client.license(device.request(options).message, deployment.token_for(LEASE_AND_RENTAL))
         assert answer.status == 200 and answer.problem["playback"] == "ended"
         return
-    opened = deployment.licence(device, options, deployment.token_for(LEASE_AND_RENTAL))
+    opened = deployment.license(device, options, deployment.token_for(LEASE_AND_RENTAL))
     assert opened.terms == Streaming(LEASE_SECONDS, RENTAL_SECONDS)
 
 
 def test_a_token_without_limits_gives_no_duration(deployment: Deployment, device: Device) -> None:
     for playback_state in (STATE, None):
         options = SPCOptions(deployment.asset_id, playback_state=playback_state)
-        assert deployment.licence(device, options).duration is None
+        assert deployment.license(device, options).duration is None
 
 
 @pytest.mark.parametrize("right", [LEASE_AND_RENTAL, Right(lease=LEASE_SECONDS), Right(rental=RENTAL_SECONDS)])
 def test_a_limit_without_playback_state_is_refused(right: Right, deployment: Deployment, device: Device) -> None:
     message = device.request(SPCOptions(deployment.asset_id)).message
-    assert_problem(deployment.client.licence(message, deployment.token_for(right)), NOT_EXPRESSIBLE)
+    assert_problem(deployment.client.license(message, deployment.token_for(right)), NOT_EXPRESSIBLE)
 
 
 RETURN_REQUESTS = {
@@ -156,22 +156,22 @@ def test_requested_blocks_come_back_byte_for_byte(
     name: str, padding: Padding, deployment: Deployment, device: Device
 ) -> None:
     options = replace(rich_options(deployment), return_request=RETURN_REQUESTS[name], padding=padding)
-    deployment.licence(device, options)
+    deployment.license(device, options)
 
 
 def test_blocks_may_come_in_any_order(deployment: Deployment, device: Device) -> None:
     for shuffled in (False, True, True, True):
-        deployment.licence(device, replace(rich_options(deployment), shuffled=shuffled))
+        deployment.license(device, replace(rich_options(deployment), shuffled=shuffled))
 
 
 def test_an_asset_id_may_be_utf_16(deployment: Deployment, device: Device) -> None:
-    deployment.licence(device, SPCOptions(deployment.asset_id.decode().encode("utf-16-le")))
+    deployment.license(device, SPCOptions(deployment.asset_id.decode().encode("utf-16-le")))
 
 
 def test_an_asset_id_may_be_the_key_id_in_any_spelling(deployment: Deployment, device: Device) -> None:
     key_id = uuid.UUID(bytes=deployment.key.key_id)
     for asset_id in (key_id.bytes, str(key_id).encode(), str(key_id).upper().encode(), key_id.hex.encode()):
-        deployment.licence(device, SPCOptions(asset_id))
+        deployment.license(device, SPCOptions(asset_id))
 
 
 # --- Tokens ----------------------------------------------------------------------------------------------------------
@@ -188,48 +188,48 @@ def assert_unauthorised(answer: Answer, *codes: str) -> None:
 
 
 def test_no_token_is_refused(deployment: Deployment, message: bytes) -> None:
-    assert_unauthorised(deployment.client.licence(message, None), "token_missing")
+    assert_unauthorised(deployment.client.license(message, None), "token_missing")
 
 
 def test_an_expired_token_is_refused(deployment: Deployment, message: bytes) -> None:
     expired = tokens.expired(deployment.token, deployment.signing_key)
-    assert_unauthorised(deployment.client.licence(message, expired), "token_expired")
+    assert_unauthorised(deployment.client.license(message, expired), "token_expired")
 
 
 def test_a_token_that_is_none_is_refused(deployment: Deployment, message: bytes) -> None:
     for text in ("nonsense", "a.b.c", "..", deployment.token.rpartition(".")[0]):
-        assert_unauthorised(deployment.client.licence(message, text), "token_malformed")
+        assert_unauthorised(deployment.client.license(message, text), "token_malformed")
 
 
 def test_a_wrong_signature_is_refused(deployment: Deployment, message: bytes) -> None:
     for forged in (tokens.with_altered_signature(deployment.token), tokens.with_altered_claims(deployment.token)):
-        assert_unauthorised(deployment.client.licence(message, forged), "token_signature")
+        assert_unauthorised(deployment.client.license(message, forged), "token_signature")
     # The daemon caches verified tokens. The cache must not accept the forged token.
-    assert deployment.client.licence(message, deployment.token).status == 200
+    assert deployment.client.license(message, deployment.token).status == 200
     forged = tokens.with_altered_signature(deployment.token)
-    assert_unauthorised(deployment.client.licence(message, forged), "token_signature")
+    assert_unauthorised(deployment.client.license(message, forged), "token_signature")
 
 
 def test_an_algorithm_that_the_token_chose_is_refused(deployment: Deployment, message: bytes) -> None:
     key = deployment.signing_key
-    unsigned = deployment.client.licence(message, tokens.unsigned(deployment.token))
+    unsigned = deployment.client.license(message, tokens.unsigned(deployment.token))
     # The daemon may refuse the empty signature before it checks the algorithm.
     assert_unauthorised(unsigned, "token_alg", "token_malformed")
     confused = tokens.signed_with_public_key_as_secret(deployment.token, key)
-    assert_unauthorised(deployment.client.licence(message, confused), "token_alg")
+    assert_unauthorised(deployment.client.license(message, confused), "token_alg")
     other_curve = tokens.with_header(deployment.token, key, alg="ES384")
-    assert_unauthorised(deployment.client.licence(message, other_curve), "token_alg")
+    assert_unauthorised(deployment.client.license(message, other_curve), "token_alg")
 
 
 def test_an_unknown_key_id_is_refused(deployment: Deployment, message: bytes) -> None:
     key = deployment.signing_key
     forged = tokens.with_header(deployment.token, key, kid="no-such-key")
-    assert_unauthorised(deployment.client.licence(message, forged), "kid_unknown")
+    assert_unauthorised(deployment.client.license(message, forged), "kid_unknown")
 
 
 def test_a_token_for_one_content_is_not_good_for_another(deployment: Deployment, device: Device) -> None:
     message = device.request(SPCOptions(deployment.asset_id + b"-other")).message
-    assert_problem(deployment.client.licence(message, deployment.token), OTHER_CONTENT)
+    assert_problem(deployment.client.license(message, deployment.token), OTHER_CONTENT)
 
 
 # --- Afterwards ------------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_a_token_for_one_content_is_not_good_for_another(deployment: Deployment,
 @pytest.mark.last
 @pytest.mark.each_process
 def test_the_daemon_still_answers(deployment: Deployment, device: Device) -> None:
-    deployment.licence(device, rich_options(deployment))
+    deployment.license(device, rich_options(deployment))
     assert deployment.client.send("GET", "/livez").status == 200
 
 

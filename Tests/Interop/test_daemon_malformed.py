@@ -9,11 +9,11 @@ from deployment import Deployment, assert_problem, json_of
 from fairplay_device import containers
 from fairplay_device.refusal import Refusal
 from fairplay_device.spc import SPCOptions, device_for
-from licence_policy import Right
+from license_policy import Right
 from malformed_spcs import CASES, CASES_BY_VERSION
 from malformed_version_3 import VERSION_3
 from workbench import (
-    LICENCE,
+    LICENSE,
     OTHER_CONTENT,
     REJECTED,
     SYNC_ANSWER,
@@ -23,7 +23,7 @@ from workbench import (
     Workbench,
 )
 
-# Sync requests need a token that allows a device to keep a licence.
+# Sync requests need a token that allows a device to keep a license.
 OFFLINE_TOO = Right(mode="both")
 
 
@@ -36,16 +36,16 @@ def bench(request: pytest.FixtureRequest, deployment: Deployment, seed: int) -> 
 def assert_outcome(deployment: Deployment, bench: Workbench, body: bytes, *expected: Outcome) -> None:
     """Checks that the answer is one of the expected.
 
-    If it is a licence, the CKC must open with the secrets of the sent SPC.
+    If it is a license, the CKC must open with the secrets of the sent SPC.
     """
-    answer = deployment.client.licence(body, deployment.token_for(OFFLINE_TOO))
+    answer = deployment.client.license(body, deployment.token_for(OFFLINE_TOO))
     if answer.status != 200:
         assert_problem(answer, *expected)
     elif answer.header("Content-Type") == "application/json":
         assert SYNC_ANSWER in expected
         assert "offline-sync" in json_of(answer)
     else:
-        assert LICENCE in expected
+        assert LICENSE in expected
         deployment.open(answer, bench.yardstick.open(body).secrets)
 
 
@@ -81,7 +81,7 @@ def strict_outcome(deployment: Deployment, bench: Workbench, body: bytes) -> Out
         return Outcome(refusal.status, refusal.code)
     if opened.asset_id != deployment.asset_id:
         return OTHER_CONTENT
-    return LICENCE if opened.sync_request is None else SYNC_ANSWER
+    return LICENSE if opened.sync_request is None else SYNC_ANSWER
 
 
 def test_everything_after_the_hash_gets_the_same_bytes(deployment: Deployment, seed: int) -> None:
@@ -92,7 +92,7 @@ def test_everything_after_the_hash_gets_the_same_bytes(deployment: Deployment, s
         bench = Workbench(deployment.credential, device, deployment.asset_id)
         for case in CASES:
             if case.outcomes == (REJECTED,) and version in case.versions:
-                answer = deployment.client.licence(case.make(bench), deployment.token)
+                answer = deployment.client.license(case.make(bench), deployment.token)
                 seen.setdefault(answer.without_identity, f"version {version}, {case.name}")
     assert len(seen) == 1, seen
 
@@ -110,7 +110,7 @@ def other_bench(other_deployment: Deployment, seed: int) -> Workbench:
 def test_version_3_is_refused_before_any_other_check(
     case: Case, other_deployment: Deployment, other_bench: Workbench
 ) -> None:
-    answer = other_deployment.client.licence(case.make(other_bench), other_deployment.token)
+    answer = other_deployment.client.license(case.make(other_bench), other_deployment.token)
     assert_problem(answer, VERSION)
 
 
@@ -118,11 +118,11 @@ def test_every_truncation_of_version_3_is_of_no_served_version(
     other_deployment: Deployment, other_bench: Workbench
 ) -> None:
     for length in range(4, len(other_bench.message), bulk.TRUNCATION_STEP):
-        answer = other_deployment.client.licence(other_bench.message[:length], other_deployment.token)
+        answer = other_deployment.client.license(other_bench.message[:length], other_deployment.token)
         assert_problem(answer, VERSION)
 
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_the_older_versions_are_served_beside_it(version: int, other_deployment: Deployment) -> None:
     device = device_for(other_deployment.credential, version)
-    other_deployment.licence(device, SPCOptions(other_deployment.asset_id))
+    other_deployment.license(device, SPCOptions(other_deployment.asset_id))

@@ -13,8 +13,8 @@ from deployment import Deployment, assert_problem, json_of
 from fairplay_device import containers, tags
 from fairplay_device.facts import NO_EXPIRY, SyncV1, SyncV2
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer
-from licence_policy import Right, sync_answer
+from license_client import Answer
+from license_policy import Right, sync_answer
 from random_requests import named_on_failure, random_options, random_sync
 from workbench import OTHER_CONTENT, Outcome
 
@@ -39,7 +39,7 @@ def token(deployment: Deployment) -> Iterator[str]:
 
 def sync(deployment: Deployment, device: Device, request: SyncV1 | SyncV2, token: str, **options: object) -> Answer:
     message = device.request(SPCOptions(deployment.asset_id, sync=request, **options)).message
-    return deployment.client.licence(message, token)
+    return deployment.client.license(message, token)
 
 
 def challenge(deployment: Deployment, token: str) -> int:
@@ -75,7 +75,7 @@ def test_a_sync_request_is_answered_without_a_ckc(
 
 def test_the_wish_to_keep_changes_nothing(deployment: Deployment, device: Device, token: str) -> None:
     message = device.request(SPCOptions(deployment.asset_id, sync=REPORT)).message
-    assert_sync_answer(deployment.client.licence(message, token, offline=True), REPORT, challenge_accepted=False)
+    assert_sync_answer(deployment.client.license(message, token, offline=True), REPORT, challenge_accepted=False)
 
 
 def test_the_same_challenge_is_accepted_once(deployment: Deployment, device: Device, token: str) -> None:
@@ -120,9 +120,9 @@ def test_a_challenge_needs_a_token(deployment: Deployment) -> None:
 
 def test_a_sync_request_needs_a_right_to_the_content(deployment: Deployment, device: Device, token: str) -> None:
     message = device.request(SPCOptions(deployment.asset_id, sync=REPORT)).message
-    assert_problem(deployment.client.licence(message, None), Outcome(401, "token_missing"))
+    assert_problem(deployment.client.license(message, None), Outcome(401, "token_missing"))
     other = deployment.token_for(OFFLINE, content="another-content")
-    assert_problem(deployment.client.licence(message, other), OTHER_CONTENT)
+    assert_problem(deployment.client.license(message, other), OTHER_CONTENT)
 
 
 def test_random_sync_requests(deployment: Deployment, seed: int) -> None:
@@ -137,4 +137,4 @@ def test_random_sync_requests(deployment: Deployment, seed: int) -> None:
         message = randomness.choice(devices).request(options).message
         accepted = isinstance(request, SyncV2) and supplied != 0
         with named_on_failure(f"sync request {number}", options):
-            assert_sync_answer(deployment.client.licence(message, token), request, challenge_accepted=accepted)
+            assert_sync_answer(deployment.client.license(message, token), request, challenge_accepted=accepted)

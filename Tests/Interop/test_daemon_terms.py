@@ -1,6 +1,6 @@
-"""What a running daemon grants to which device: licences to keep, HDCP, security levels, tracks.
+"""What a running daemon grants to which device: licenses to keep, HDCP, security levels, tracks.
 
-`licence_policy` decides what the daemon must grant, from what the Python key server reads in the same request.
+`license_policy` decides what the daemon must grant, from what the Python key server reads in the same request.
 """
 
 import random
@@ -15,11 +15,11 @@ from fairplay_device import containers, tags
 from fairplay_device.ckc import OpenedCKC
 from fairplay_device.facts import DenyListVersion, PlaybackState, SecurityLevelReport
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_without_private_keys
-from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, Terms
+from fairplay_device.license import License, OfflineKey, Persistent, Streaming, Terms
 from fairplay_device.spc import Device, PlaybackContext, SPCOptions, device_for, device_with_bundle_hash
 from lengths import inputs
-from licence_client import Answer
-from licence_policy import ContentKey, Demand, Policy, Refused, Right, decide, enforced_hdcp
+from license_client import Answer
+from license_policy import ContentKey, Demand, Policy, Refused, Right, decide, enforced_hdcp
 from random_requests import named_on_failure, random_content_key, random_options, random_right
 from token_policy import ends_playback
 from workbench import Outcome
@@ -40,14 +40,14 @@ def device(request: pytest.FixtureRequest, deployment: Deployment) -> Device:
     return device_for(deployment.credential, request.param)
 
 
-# --- Licences to keep ------------------------------------------------------------------------------------------------
+# --- Licenses to keep ------------------------------------------------------------------------------------------------
 
 
 def kept(
     deployment: Deployment, device: Device, right: Right, capabilities: int | None, state: PlaybackState | None = STATE
 ) -> Terms:
     options = SPCOptions(deployment.asset_id, capabilities=capabilities, playback_state=state)
-    return deployment.licence(device, options, deployment.token_for(right), offline=True).terms
+    return deployment.license(device, options, deployment.token_for(right), offline=True).terms
 
 
 def assert_not_kept(
@@ -60,7 +60,7 @@ def assert_not_kept(
 ) -> None:
     options = SPCOptions(deployment.asset_id, capabilities=capabilities, playback_state=state)
     message = device.request(options).message
-    assert_problem(deployment.client.licence(message, deployment.token_for(right), offline=True), expected)
+    assert_problem(deployment.client.license(message, deployment.token_for(right), offline=True), expected)
 
 
 @pytest.mark.parametrize("state", [STATE, None], ids=["playback state", "none"])
@@ -142,11 +142,11 @@ def test_a_duration_or_an_end_alone_is_one_end(capabilities: int, deployment: De
     assert isinstance(terms, Persistent) and terms.storage is not None and 3540 <= terms.storage <= 3600
 
 
-def test_a_reported_level_of_zero_gets_no_licence(deployment: Deployment, device: Device) -> None:
+def test_a_reported_level_of_zero_gets_no_license(deployment: Deployment, device: Device) -> None:
     options = SPCOptions(
         deployment.asset_id, capabilities=0xFF, playback_state=STATE, security_level_report=SecurityLevelReport(0)
     )
-    answer = deployment.client.licence(device.request(options).message, deployment.token)
+    answer = deployment.client.license(device.request(options).message, deployment.token)
     assert_problem(answer, Outcome(403, "security_level"))
 
 
@@ -162,19 +162,19 @@ def test_a_deny_list_of_its_own_counts_before_the_report(
         security_level_report=SecurityLevelReport(tags.LEVEL_MAIN, deny_list_version=20),
     )
     token = deployment.token_for(Right(demand=Demand(security_level="main")))
-    answer = deployment.client.licence(device.request(options).message, token)
+    answer = deployment.client.license(device.request(options).message, token)
     assert (answer.status, answer.code) == ((403, "security_level") if is_old else (200, None))
 
 
 def test_a_right_to_both_streams_unless_keeping_is_asked(deployment: Deployment, device: Device) -> None:
     options = SPCOptions(deployment.asset_id, capabilities=OFFLINE_V2, playback_state=STATE)
     token = deployment.token_for(replace(OFFLINE, lease=60))
-    assert deployment.licence(device, options, token).terms == Streaming(lease=60)
+    assert deployment.license(device, options, token).terms == Streaming(lease=60)
 
 
 def test_a_right_to_keep_is_none_to_stream(deployment: Deployment, device: Device) -> None:
     message = device.request(SPCOptions(deployment.asset_id, capabilities=OFFLINE_V2, playback_state=STATE)).message
-    answer = deployment.client.licence(message, deployment.token_for(replace(OFFLINE, mode="offline")))
+    answer = deployment.client.license(message, deployment.token_for(replace(OFFLINE, mode="offline")))
     assert_problem(answer, Outcome(403, "content_mismatch"))
 
 
@@ -192,7 +192,7 @@ def test_nothing_that_is_kept_outlives_the_end_of_the_right(
         options = SPCOptions(deployment.asset_id, capabilities=capabilities, playback_state=state)
         context = device.request(options)
         token = deployment.token_for(replace(right, end=end))
-        answer = deployment.client.licence(context.message, token, offline=True)
+        answer = deployment.client.license(context.message, token, offline=True)
         if answer.status != 200:
             assert_problem(answer, NOT_EXPRESSIBLE, Outcome(403, "right_ended"))
             continue
@@ -211,7 +211,7 @@ def test_no_stream_outlives_the_end_of_the_right(right: Right, deployment: Deplo
     for seconds in (60, 2_000_000):
         end = int(time.time()) + seconds
         options = SPCOptions(deployment.asset_id, playback_state=STATE)
-        terms = deployment.licence(device, options, deployment.token_for(replace(right, end=end))).terms
+        terms = deployment.license(device, options, deployment.token_for(replace(right, end=end))).terms
         assert isinstance(terms, Streaming)
         assert terms.lease is not None
         assert terms.lease <= seconds
@@ -251,7 +251,7 @@ def test_all_keys_of_a_content_have_one_title_and_each_its_stream(
 def kept_key(deployment: Deployment, device: Device, content: str, key: ContentKey) -> OfflineKey:
     """Requests an offline key of version 2 for one of several keys, by its key id."""
     context = device.request(SPCOptions(str(uuid.UUID(bytes=key.key_id)).encode(), capabilities=OFFLINE_V2))
-    answer = deployment.client.licence(context.message, deployment.token_for(OFFLINE, content), offline=True)
+    answer = deployment.client.license(context.message, deployment.token_for(OFFLINE, content), offline=True)
     terms = deployment.open(answer, context.secrets, key).terms
     assert isinstance(terms, OfflineKey)
     return terms
@@ -283,7 +283,7 @@ def ask(
 ) -> tuple[PlaybackContext, Answer]:
     content, key = track
     context = device.request(SPCOptions(str(uuid.UUID(bytes=key.key_id)).encode(), **options))
-    return context, deployment.client.licence(context.message, deployment.token_for(right, content))
+    return context, deployment.client.license(context.message, deployment.token_for(right, content))
 
 
 def granted(
@@ -366,13 +366,13 @@ def test_a_device_below_the_required_level_is_refused(
 
 
 def test_a_demanded_hdcp_type_is_never_dropped(deployment: Deployment, device: Device) -> None:
-    """A device that supports Type 1 gets a licence that demands it. Any other device gets no licence."""
+    """A device that supports Type 1 gets a license that demands it. Any other device gets no license."""
     token = deployment.token_for(Right(demand=Demand(hdcp="type1")))
     able = SPCOptions(deployment.asset_id, capabilities=TYPE_1)
-    assert deployment.licence(device, able, token).hdcp_level == tags.HDCP_TYPE_1
+    assert deployment.license(device, able, token).hdcp_level == tags.HDCP_TYPE_1
     for capabilities in (0, None):
         message = device.request(replace(able, capabilities=capabilities)).message
-        assert_problem(deployment.client.licence(message, token), TOO_WEAK)
+        assert_problem(deployment.client.license(message, token), TOO_WEAK)
 
 
 # --- Random combinations ---------------------------------------------------------------------------------------------
@@ -387,15 +387,15 @@ def yardstick(deployment: Deployment, context: PlaybackContext) -> OpenedSPC:
     return server.open(context.message)
 
 
-def assert_grants(opened: OpenedCKC, licence: Licence) -> None:
-    """Checks that key, terms and protection are as the licence demands. The daemon may choose the title id."""
+def assert_grants(opened: OpenedCKC, license: License) -> None:
+    """Checks that key, terms and protection are as the license demands. The daemon may choose the title id."""
     terms = opened.terms
     if isinstance(terms, OfflineKey) and terms.title_id is not None:
         terms = replace(terms, title_id=Policy().title_id)
-    assert (opened.content_key, opened.content_iv) == (licence.content_key, licence.content_iv)
-    assert terms == licence.terms
-    assert enforced_hdcp(opened.hdcp_level) == enforced_hdcp(licence.hdcp_level)
-    assert opened.security_level == licence.security_level
+    assert (opened.content_key, opened.content_iv) == (license.content_key, license.content_iv)
+    assert terms == license.terms
+    assert enforced_hdcp(opened.hdcp_level) == enforced_hdcp(license.hdcp_level)
+    assert opened.security_level == license.security_level
     assert (opened.version, opened.session_key_version) == (1, None)
 
 
@@ -412,15 +412,15 @@ def judge(
     """Checks that the answer is the one that the policy demands, and returns its kind."""
     opened = yardstick(asked, context)
     try:
-        licence = decide(opened, right, key, policy, offline=offline)
+        license = decide(opened, right, key, policy, offline=offline)
     except Refused as refused:
         assert_problem(answer, *(Outcome(403, code) for code in refused.codes))
         return str(answer.code)
-    if ends_playback(opened, licence, offline=offline):
+    if ends_playback(opened, license, offline=offline):
         assert answer.status == 200 and answer.problem["playback"] == "ended"
         return "ended"
-    assert_grants(asked.open(answer, context.secrets, key), licence)
-    return type(licence.terms).__name__
+    assert_grants(asked.open(answer, context.secrets, key), license)
+    return type(license.terms).__name__
 
 
 @pytest.mark.slow
@@ -441,7 +441,7 @@ def test_random_combinations_get_what_is_owed(deployment: Deployment, seed: int)
         offline = randomness.random() < {"stream": 0.2, "offline": 0.9, "both": 0.5}[right.mode]
         options = random_options(randomness, str(uuid.UUID(bytes=key.key_id)).encode())
         context = randomness.choice(devices).request(options)
-        answer = deployment.client.licence(context.message, deployment.token_for(right, content), offline=offline)
+        answer = deployment.client.license(context.message, deployment.token_for(right, content), offline=offline)
         with named_on_failure(f"combination {number}, offline {offline}", options, key, right):
             outcome = judge(deployment, context, answer, right, key, policy, offline=offline)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1

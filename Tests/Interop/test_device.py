@@ -23,18 +23,18 @@ from fairplay_device.facts import (
     VMDeviceInfo,
 )
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
-from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, Terms
+from fairplay_device.license import License, OfflineKey, Persistent, Streaming, Terms
 from fairplay_device.refusal import Refusal
 from fairplay_device.session_keys import aes_cmac, aes_ecb_encrypt, d_function
 from fairplay_device.spc import Device, DeviceSession, SPCOptions, device_for, device_with_bundle_hash
 from fairplay_device.tllv import Block, FramingError, Padding, by_tag, parse, serialise
-from licence_policy import Policy, Refused, decide
+from license_policy import Policy, Refused, decide
 from random_requests import named_on_failure, random_content_key, random_options, random_right, random_sync
 
 ASSET_ID = b"interop-asset"
 COMBINATION_COUNT = 400
 SYNC_COUNT = 200
-LICENCE = Licence(
+LICENSE = License(
     bytes(range(16)),
     bytes(range(16, 32)),
     Streaming(lease=120, rental=3600),
@@ -202,7 +202,7 @@ def test_version_3_is_refused_before_anything_else_where_it_is_not_served(
         assert (refusal.value.status, refusal.value.code) == (400, "spc_version_unsupported")
 
 
-# --- Requests and licences -------------------------------------------------------------------------------------------
+# --- Requests and licenses -------------------------------------------------------------------------------------------
 
 
 def test_what_a_device_asks_is_what_a_key_server_reads(device: Device, key_server: KeyServer) -> None:
@@ -216,11 +216,11 @@ def test_what_a_device_asks_is_what_a_key_server_reads(device: Device, key_serve
 
 def test_what_a_key_server_grants_is_what_a_device_opens(device: Device, key_server: KeyServer) -> None:
     context = device.request(rich_options())
-    opened = open_ckc(key_server.answer(key_server.open(context.message), LICENCE), context.secrets)
-    assert (opened.content_key, opened.content_iv) == (LICENCE.content_key, LICENCE.content_iv)
-    assert opened.terms == LICENCE.terms
-    assert opened.hdcp_level == LICENCE.hdcp_level
-    assert opened.security_level == LICENCE.security_level
+    opened = open_ckc(key_server.answer(key_server.open(context.message), LICENSE), context.secrets)
+    assert (opened.content_key, opened.content_iv) == (LICENSE.content_key, LICENSE.content_iv)
+    assert opened.terms == LICENSE.terms
+    assert opened.hdcp_level == LICENSE.hdcp_level
+    assert opened.security_level == LICENSE.security_level
     assert (opened.version, opened.session_key_version) == (1, None)
 
 
@@ -238,7 +238,7 @@ def test_durations_have_their_key_type(
     terms: Terms, key_type: int, fields: tuple[int, int], device: Device, key_server: KeyServer
 ) -> None:
     context = device.request(SPCOptions(ASSET_ID, playback_state=STATE))
-    ckc = key_server.answer(key_server.open(context.message), replace(LICENCE, terms=terms))
+    ckc = key_server.answer(key_server.open(context.message), replace(LICENSE, terms=terms))
     opened = open_ckc(ckc, context.secrets)
     assert opened.duration is not None
     assert (opened.duration.key_type, opened.duration.lease_field, opened.duration.rental_field) == (key_type, *fields)
@@ -253,7 +253,7 @@ def test_offline_keys_have_both_limits(
 ) -> None:
     terms = OfflineKey(bytes(range(16)), *limits, title_id)
     context = device.request(SPCOptions(ASSET_ID, capabilities=OFFLINE_CAPABILITIES))
-    ckc = key_server.answer(key_server.open(context.message), replace(LICENCE, terms=terms))
+    ckc = key_server.answer(key_server.open(context.message), replace(LICENSE, terms=terms))
     opened = open_ckc(ckc, context.secrets)
     assert opened.offline_key == terms
     assert opened.duration is None
@@ -278,10 +278,10 @@ def test_a_module_says_which_session_key_it_used(
 ) -> None:
     context = device.request(rich_options())
     server = module_server(key_server, context.session)
-    licence = replace(LICENCE, session_key_version=session_key_version)
-    opened = open_ckc(server.answer(server.open(context.message), licence), context.secrets, from_module=True)
+    license = replace(LICENSE, session_key_version=session_key_version)
+    opened = open_ckc(server.answer(server.open(context.message), license), context.secrets, from_module=True)
     assert (opened.version, opened.session_key_version) == (ckc_version, session_key_version)
-    assert opened.content_key == LICENCE.content_key
+    assert opened.content_key == LICENSE.content_key
 
 
 @pytest.mark.parametrize("padding", list(Padding))
@@ -336,17 +336,17 @@ def test_random_combinations_agree_on_key_and_terms_and_refusal(
             opened = key_server.open(context.message)
             assert_read_as_said(opened, options)
             try:
-                licence = decide(opened, right, key, policy, offline=offline)
+                license = decide(opened, right, key, policy, offline=offline)
             except Refused as refused:
                 for code in refused.codes:
                     kinds[code] = kinds.get(code, 0) + 1
                 continue
-            granted = open_ckc(key_server.answer(opened, licence), context.secrets)
+            granted = open_ckc(key_server.answer(opened, license), context.secrets)
             assert (granted.content_key, granted.content_iv) == (key.key, key.iv)
-            assert granted.terms == licence.terms
-            assert (granted.hdcp_level, granted.security_level) == (licence.hdcp_level, licence.security_level)
+            assert granted.terms == license.terms
+            assert (granted.hdcp_level, granted.security_level) == (license.hdcp_level, license.security_level)
             assert granted.is_persistent == offline
-        kind = type(licence.terms).__name__
+        kind = type(license.terms).__name__
         kinds[kind] = kinds.get(kind, 0) + 1
     print(kinds)
     assert {"Streaming", "OfflineKey", "security_level", "terms_not_expressible", "offline_not_allowed"} <= kinds.keys()

@@ -19,7 +19,7 @@ import pytest
 import tokens
 from connect_proxy import ConnectProxy, connect_proxy
 from deployment import Deployment, deployment_of
-from licence_client import LICENCE_PATH
+from license_client import LICENSE_PATH
 from own_daemon import OwnDaemon, initialise, new_setup, running_daemon
 from tls_material import KeyPair, make_pair
 
@@ -52,7 +52,7 @@ class Lab:
 
     @property
     def url(self) -> str:
-        return f"https://localhost:{self.daemon.public[1]}{LICENCE_PATH}"
+        return f"https://localhost:{self.daemon.public[1]}{LICENSE_PATH}"
 
     @property
     def key_id(self) -> str:
@@ -232,8 +232,8 @@ def test_gets_a_key_to_keep(lab: Lab, player: str) -> None:
     token = lab.deployment.mint("--mode", "offline", "--storage", "86400", "--playback", "3600")
     row = lab.row(player, "--offline", token=token)
     assert_plays(row, "2")
-    (licence,) = row["licenses"]
-    assert (licence["offlineKey"]["storage"], licence["offlineKey"]["playback"]) == (86400, 3600)
+    (license,) = row["licenses"]
+    assert (license["offlineKey"]["storage"], license["offlineKey"]["playback"]) == (86400, 3600)
 
 
 # --- Proxies ---------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_goes_through_the_proxy_that_is_named(lab: Lab, proxy: ConnectProxy) -> 
 def test_goes_through_the_proxy_of_the_environment(lab: Lab, proxy: ConnectProxy, name: str) -> None:
     """The proxy knows the host, and this machine does not."""
     without = {"https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "", "no_proxy": "", "NO_PROXY": ""}
-    row = lab.row("video.js", url=f"https://{PROXIED_HOST}{LICENCE_PATH}", environment=without | {name: proxy.url})
+    row = lab.row("video.js", url=f"https://{PROXIED_HOST}{LICENSE_PATH}", environment=without | {name: proxy.url})
     assert_plays(row, "2")
     assert proxy.requests == [f"CONNECT {PROXIED_HOST}:443 HTTP/1.1"] * 2
 
@@ -344,7 +344,7 @@ def test_says_that_nothing_answers(lab: Lab) -> None:
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 def test_trusts_no_server_without_an_authority_for_its_name(lab: Lab, host: str) -> None:
     """The system does not know the authority, and the certificate does not name the IP address."""
-    url = f"https://{host}:{lab.daemon.public[1]}{LICENCE_PATH}"
+    url = f"https://{host}:{lab.daemon.public[1]}{LICENSE_PATH}"
     row = lab.row("hls.js", url=url, trusts=host != "localhost")
     assert row["verdict"] == "no_certificate"
     assert "is not trusted" in row["explanation"]

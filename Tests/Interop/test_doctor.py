@@ -15,7 +15,7 @@ import pytest
 from admin_client import reload
 from clock_lab import ClockedNode, await_true, lone_node
 from deployment import run_latchkey
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from own_daemon import OwnDaemon, running_daemon, without_locked_memory
 from stepped_clock import stepped_clocks
 from tls_material import make_pair
@@ -91,7 +91,7 @@ def setup(daemon: OwnDaemon, tmp_path: Path) -> Path:
     return copy
 
 
-def test_a_sound_installation_has_nothing_bad_and_gives_licences(daemon: OwnDaemon) -> None:
+def test_a_sound_installation_has_nothing_bad_and_gives_licenses(daemon: OwnDaemon) -> None:
     token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
     before = (daemon.setup / "latchkey.json5").read_bytes()
     diagnosis = doctor(
@@ -105,7 +105,7 @@ def test_a_sound_installation_has_nothing_bad_and_gives_licences(daemon: OwnDaem
     assert (daemon.setup / "latchkey.json5").read_bytes() == before
 
 
-def test_a_refused_licence_names_the_request(daemon: OwnDaemon) -> None:
+def test_a_refused_license_names_the_request(daemon: OwnDaemon) -> None:
     token = run_latchkey(daemon.setup, "token", "mint", "--content", "another-film").strip()
     diagnosis = doctor(
         daemon.setup, *server(daemon), "--viewer-token", token, "--asset-id", f"skd://{CONTENT}",
@@ -119,7 +119,7 @@ def test_a_refused_licence_names_the_request(daemon: OwnDaemon) -> None:
 
 
 def test_preflights_that_ask_for_more_are_named(daemon: OwnDaemon) -> None:
-    client = LicenceClient(daemon.url)
+    client = LicenseClient(daemon.url)
     wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,x-mine"}
     answers = [
         client.send("OPTIONS", "/fps/license", headers=wanted | {"Origin": "https://app.example"}) for _ in range(3)
@@ -145,7 +145,7 @@ def test_the_advice_about_preflights_can_be_followed(
     with running_daemon(
         tmp_path_factory.mktemp("advice"), prepare=cors('origins: ["https://page.example"]')
     ) as daemon:
-        client = LicenceClient(daemon.url)
+        client = LicenseClient(daemon.url)
         for origin in origins:
             client.send(
                 "OPTIONS", "/fps/license", headers={"Access-Control-Request-Method": "POST", "Origin": origin}

@@ -21,8 +21,8 @@ from counting_node import ISSUERS, OTHER, Node, limited_to, message, node_alone,
 from deployment import UNAUTHORISED_TYPE, register, run_latchkey
 from fairplay_device import tags
 from fairplay_device.spc import SPCOptions
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import stop_daemon
 from test_callback import SECRET, service
 
@@ -71,7 +71,7 @@ class Lab:
         self, body: bytes | None, headers: dict[str, str] | None = None, *, node: Node | None = None,
         path: str = "/fps/license", method: str = "POST",
     ) -> Answer:
-        client = LicenceClient((node or self.well).url)
+        client = LicenseClient((node or self.well).url)
         try:
             return client.send(method, path, body, headers)
         finally:
@@ -155,7 +155,7 @@ def replayed(lab: Lab) -> Answer:
     spc = lab.message()
     once = token(sub=subject(), limits={"uses": 1}, rights=[{"content": ISSUERS.content, "lease": 1}])
     while (answer := lab.ask(once, spc)).status == 200:
-        pass  # The lease of its licence runs.
+        pass  # The lease of its license runs.
     return answer
 
 

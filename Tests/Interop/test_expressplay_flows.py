@@ -1,4 +1,4 @@
-"""Apps and back ends that use ExpressPlay's interface, against a running daemon: from the token request to the licence.
+"""Apps and back ends that use ExpressPlay's interface, against a running daemon: from the token request to the license.
 
 The section "TVSDK" has the flows of Adobe's TVSDK documents, each with the app's own code. The article ReferenceFlows
 (Sources/LatchkeyService/LatchkeyService.docc) lists them.
@@ -42,9 +42,9 @@ from expressplay import (
 from fairplay_device import tags
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.facts import PlaybackState
-from fairplay_device.licence import Streaming
+from fairplay_device.license import Streaming
 from fairplay_device.spc import Device, SPCOptions
-from licence_policy import ContentKey
+from license_policy import ContentKey
 from own_daemon import running_daemon
 from tls_material import make_pair
 
@@ -65,8 +65,8 @@ def key() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_token_url_is_the_licence_url(service: Service, key: dict[str, str], version: int) -> None:
-    opened = service.licence(service.token_url(key), b"movie", service.device(version))
+def test_a_token_url_is_the_license_url(service: Service, key: dict[str, str], version: int) -> None:
+    opened = service.license(service.token_url(key), b"movie", service.device(version))
     assert opened.content_key.hex() == key["contentKey"] and opened.content_iv.hex() == key["iv"]
     assert opened.terms == Streaming()
 
@@ -75,17 +75,17 @@ def test_a_playlist_can_carry_the_whole_token_url(service: Service, key: dict[st
     """The app replaces the scheme, and uses the player's whole key URI as the asset id."""
     url = service.token_url(key)
     key_uri = url.replace("https://", "skd://")
-    opened = service.licence(key_uri.replace("skd://", "https://"), key_uri.encode())
+    opened = service.license(key_uri.replace("skd://", "https://"), key_uri.encode())
     assert opened.content_key.hex() == key["contentKey"] and opened.content_iv.hex() == key["iv"]
 
 
 def test_the_host_of_the_key_uri_is_as_good_an_asset_id(service: Service, key: dict[str, str]) -> None:
     host = urllib.parse.urlsplit(REDEEM_URL).hostname or ""
-    assert service.licence(service.token_url(key), host.encode()).content_key.hex() == key["contentKey"]
+    assert service.license(service.token_url(key), host.encode()).content_key.hex() == key["contentKey"]
 
 
 def test_an_asset_id_that_names_a_stored_key_does_not_change_the_tokens(service: Service, key: dict[str, str]) -> None:
-    opened = service.licence(service.token_url(key), service.content.encode())
+    opened = service.license(service.token_url(key), service.content.encode())
     assert opened.content_key.hex() == key["contentKey"] != service.key.key.hex()
 
 
@@ -103,7 +103,7 @@ def test_a_token_is_good_without_its_url(service: Service, key: dict[str, str]) 
 
 def test_a_compact_token_takes_the_same_place(service: Service) -> None:
     token = run_latchkey(service.daemon.setup, "token", "mint", "--content", service.content).strip()
-    opened = service.licence(f"{REDEEM_URL}?ExpressPlayToken={token}", service.content.encode())
+    opened = service.license(f"{REDEEM_URL}?ExpressPlayToken={token}", service.content.encode())
     assert opened.content_key == service.key.key
 
 
@@ -111,20 +111,20 @@ def test_a_stored_key_needs_no_asset_id_of_its_own(service: Service) -> None:
     """If the asset id is the token URL, the token itself names the key."""
     url = service.token_url({"kid": service.key.key_id.hex()})
     for asset_id in (url.replace("https://", "skd://").encode(), service.content.encode()):
-        opened = service.licence(url, asset_id)
+        opened = service.license(url, asset_id)
         assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
 
 
-def test_a_licence_has_the_tokens_terms(service: Service, key: dict[str, str]) -> None:
-    opened = service.licence(service.token_url(key | {"rentalDuration": "7200", "latchkey.lease": "120"}), b"movie")
+def test_a_license_has_the_tokens_terms(service: Service, key: dict[str, str]) -> None:
+    opened = service.license(service.token_url(key | {"rentalDuration": "7200", "latchkey.lease": "120"}), b"movie")
     assert opened.duration is not None
     assert (opened.duration.lease_seconds, opened.duration.rental_seconds) == (120, 7200)
 
 
-def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[str, str]) -> None:
+def test_the_ledger_ties_the_license_to_its_token(service: Service, key: dict[str, str]) -> None:
     cookie = f"order-{secrets.token_hex(8)}"
     url = service.token_url(key | {"cookie": cookie})
-    assert service.licence(url, url.encode()).content_key.hex() == key["contentKey"]
+    assert service.license(url, url.encode()).content_key.hex() == key["contentKey"]
     text = run_latchkey(service.daemon.setup, "ledger", "query", "--json", "--cookie", cookie)
     by_kind = {entry["kind"]: entry for entry in json.loads(text)["entries"]}
     assert set(by_kind) == {"token_minted", "license_issued"}
@@ -138,7 +138,7 @@ def test_a_content_with_one_key_needs_no_asset_id_of_its_own(service: Service) -
     """A token that names a content is enough if the content has exactly one key and the asset id names no key."""
     url = service.token_url({"kid": f"^{service.content}"})
     for asset_id in (url.replace("https://", "skd://").encode(), b"another"):
-        opened = service.licence(url, asset_id)
+        opened = service.license(url, asset_id)
         assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
 
 
@@ -153,7 +153,7 @@ def test_an_asset_id_of_another_key_stays_refused(service: Service) -> None:
     # If the content has several keys, the asset id must name one.
     url = service.token_url({"kid": f"^{several}"})
     assert service.code(url, asset_id=b"no key has this name") == -4022
-    assert service.licence(url, keys[1].key_id).content_key == keys[1].key
+    assert service.license(url, keys[1].key_id).content_key == keys[1].key
 
 
 def test_a_lease_is_renewed_by_the_session_token_without_an_asset_id_of_its_own(service: Service) -> None:
@@ -209,7 +209,7 @@ def ask_entitlement_server(authority: str, content: str, viewer: str) -> str:
 def test_an_entitlement_server_hands_out_token_urls(service: Service) -> None:
     with running_entitlement_server(service, {"viewer-1"}) as server:
         url = ask_entitlement_server(server.authority, service.content, "viewer-1")
-        assert service.licence(url, service.content.encode()).content_key == service.key.key
+        assert service.license(url, service.content.encode()).content_key == service.key.key
         with pytest.raises(urllib.error.HTTPError) as refusal:
             ask_entitlement_server(server.authority, service.content, "viewer-2")
         assert refusal.value.code == 403
@@ -223,7 +223,7 @@ def test_a_key_uri_names_the_entitlement_server_and_the_content(service: Service
         content = urllib.parse.parse_qs(parts.query)["cid"][0]
         url = ask_entitlement_server(parts.netloc, content, "viewer-1")
         for asset_id in (content, key_uri):
-            assert service.licence(url, asset_id.encode()).content_key == service.key.key
+            assert service.license(url, asset_id.encode()).content_key == service.key.key
 
 
 def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key: dict[str, str]) -> None:
@@ -245,7 +245,7 @@ class TVSDKApp:
     """The app that Adobe's TVSDK documents describe, on one device. It has a playlist and the viewer's name, but no
     token.
 
-    The player gives the app the key's URI from the playlist. The app makes the licence URL from it, POSTs the SPC as
+    The player gives the app the key's URI from the playlist. The app makes the license URL from it, POSTs the SPC as
     raw bytes, and passes the bytes of the answer to the player.
     """
 
@@ -253,10 +253,10 @@ class TVSDKApp:
         self.device = device
         self.viewer = viewer
 
-    def play(self, playlist: str, licence_url: str | None = None) -> OpenedCKC:
-        """Use cases 1 and 3: the licence URL is the key's URI with another scheme."""
+    def play(self, playlist: str, license_url: str | None = None) -> OpenedCKC:
+        """Use cases 1 and 3: the license URL is the key's URI with another scheme."""
         uri = self.key_uri(playlist)
-        return self._play(uri, licence_url or uri.replace("skd://", "https://"))
+        return self._play(uri, license_url or uri.replace("skd://", "https://"))
 
     def play_by_entitlement_server(self, playlist: str) -> OpenedCKC:
         """Use case 2: the key's URI names an entitlement server, which answers with a token URL."""
@@ -360,7 +360,7 @@ def test_a_person_makes_a_token_url_and_writes_it_into_the_app(service: Service,
 def test_the_redeem_url_may_have_any_port_and_the_root_as_its_path(
     latchkey_programs: None, tmp_path: Path, app: TVSDKApp
 ) -> None:
-    redeem_url = "https://licences.example:8443/"
+    redeem_url = "https://licenses.example:8443/"
 
     def prepare_root(setup: Path) -> None:
         prepare(setup)
@@ -377,7 +377,7 @@ def test_the_redeem_url_may_have_any_port_and_the_root_as_its_path(
         url = service.ask({"kid": "^movie-1"}).body.decode()
         assert url.startswith(f"{redeem_url}?ExpressPlayToken=")
         app.device = service.device()
-        app.routes = {"licences.example:8443": f"{daemon.public[0]}:{daemon.public[1]}"}
+        app.routes = {"licenses.example:8443": f"{daemon.public[0]}:{daemon.public[1]}"}
         assert app.play(playlist_with(url.replace("https://", "skd://"))).content_key == key.key
         refused = service.redeem(redeem_url, service.device().request(options(b"movie-1")).message)
         assert (refused.status, refused.header("X-Error-Code")) == (401, "token_missing")
@@ -390,13 +390,13 @@ def test_a_token_ends(service: Service) -> None:
     now = int(time.time())
     assert service.code(sealed_url(f2=now - 600, f3=now - 300)) == -2002
     assert service.code(sealed_url(f2=now + 600, f3=now + 900)) == -2002
-    assert service.licence(sealed_url(), b"movie").content_key
+    assert service.license(sealed_url(), b"movie").content_key
 
 
 def test_a_token_is_for_its_device(service: Service, key: dict[str, str]) -> None:
     mine, other = service.device(), service.device()
     url = service.token_url(key | {"latchkey.device": mine.device_id.hex()})
-    assert service.licence(url, b"movie", mine).content_key.hex() == key["contentKey"]
+    assert service.license(url, b"movie", mine).content_key.hex() == key["contentKey"]
     assert service.code(url, other) == -4001
 
 
@@ -404,7 +404,7 @@ def test_a_token_is_bound_by_its_first_use(service: Service, key: dict[str, str]
     mine, other = service.device(), service.device()
     url = service.token_url(key | {"latchkey.bind": "first"})
     for device in (mine, mine):
-        assert service.licence(url, b"movie", device).content_key.hex() == key["contentKey"]
+        assert service.license(url, b"movie", device).content_key.hex() == key["contentKey"]
     assert service.code(url, other) == -4001
 
 
@@ -447,7 +447,7 @@ def sees_url(service: Service, kind: int, cookie: str | None = None) -> str:
 def test_a_time_based_token_is_for_any_device(service: Service) -> None:
     url = sees_url(service, 1)
     for _ in range(2):
-        assert service.licence(url, service.content.encode()).content_key == service.key.key
+        assert service.license(url, service.content.encode()).content_key == service.key.key
 
 
 def test_a_device_is_registered_and_then_bound(service: Service) -> None:
@@ -456,9 +456,9 @@ def test_a_device_is_registered_and_then_bound(service: Service) -> None:
     asset_id = service.content.encode()
     bound = sees_url(service, 3, cookie)
     assert service.code(bound, mine, asset_id) == -4001, "nothing is registered yet"
-    assert service.licence(sees_url(service, 2, cookie), asset_id, mine).content_key == service.key.key
-    assert service.licence(bound, asset_id, mine).content_key == service.key.key
-    assert service.licence(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
+    assert service.license(sees_url(service, 2, cookie), asset_id, mine).content_key == service.key.key
+    assert service.license(bound, asset_id, mine).content_key == service.key.key
+    assert service.license(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
     for url in (bound, sees_url(service, 3, cookie)):
         assert service.code(url, other, asset_id) == -4001
     assert service.code(sees_url(service, 3, f"viewer-{secrets.token_hex(6)}"), mine, asset_id) == -4001
@@ -475,7 +475,7 @@ def test_a_registration_token_registers_one_device_once(service: Service) -> Non
     for _ in range(3):
         assert service.code(url, service.device(), asset_id) in (-4001, -4010)
     assert service.code(url, mine, asset_id) == -4010
-    assert service.licence(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
+    assert service.license(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
 
 
 def test_a_registration_token_opens_each_key_of_its_content_on_one_device(service: Service) -> None:
@@ -489,9 +489,9 @@ def test_a_registration_token_opens_each_key_of_its_content_on_one_device(servic
     answer = service.ask_sees(requestType=2, customerCookie=cookie, contentID=content)
     url = json.loads(answer.body)["epTokenURL"]
     mine, other = service.device(), service.device(2)
-    assert service.licence(url, str(uuid.UUID(bytes=keys[0].key_id)).encode(), mine).content_key == keys[0].key
+    assert service.license(url, str(uuid.UUID(bytes=keys[0].key_id)).encode(), mine).content_key == keys[0].key
     assert service.code(url, other, str(uuid.UUID(bytes=keys[1].key_id)).encode()) == -4001
-    assert service.licence(url, str(uuid.UUID(bytes=keys[1].key_id)).encode(), mine).content_key == keys[1].key
+    assert service.license(url, str(uuid.UUID(bytes=keys[1].key_id)).encode(), mine).content_key == keys[1].key
 
 
 def test_a_registration_at_the_maximum_replaces_the_oldest_device(service: Service) -> None:
@@ -499,8 +499,8 @@ def test_a_registration_at_the_maximum_replaces_the_oldest_device(service: Servi
     old, new = service.device(), service.device(2)
     asset_id = service.content.encode()
     for device in (old, old, new):
-        assert service.licence(sees_url(service, 2, cookie), asset_id, device).content_key == service.key.key
-    assert service.licence(sees_url(service, 3, cookie), asset_id, new).content_key == service.key.key
+        assert service.license(sees_url(service, 2, cookie), asset_id, device).content_key == service.key.key
+    assert service.license(sees_url(service, 3, cookie), asset_id, new).content_key == service.key.key
     assert service.code(sees_url(service, 3, cookie), old, asset_id) == -4001
     names = ("--cookie", cookie, "--customer", "player", "--json")
     listed = json.loads(run_latchkey(service.daemon.setup, "account", "devices", "list", *names))["devices"]
@@ -508,7 +508,7 @@ def test_a_registration_at_the_maximum_replaces_the_oldest_device(service: Servi
     removed = run_latchkey(service.daemon.setup, "account", "devices", "remove", "--all", *names)
     assert json.loads(removed)["devices"] == listed
     assert service.code(sees_url(service, 3, cookie), new, asset_id) == -4001
-    assert service.licence(sees_url(service, 2, cookie), asset_id, old).content_key == service.key.key
+    assert service.license(sees_url(service, 2, cookie), asset_id, old).content_key == service.key.key
 
 
 def test_a_customer_opens_its_contents_alone(service: Service) -> None:
@@ -532,7 +532,7 @@ def test_a_customer_opens_its_contents_alone(service: Service) -> None:
 def test_a_content_can_be_named_by_its_key(service: Service) -> None:
     answer = service.ask_sees(requestType=1, contentID=service.key.key_id.hex())
     url = json.loads(answer.body)["epTokenURL"]
-    assert service.licence(url, service.content.encode()).content_key == service.key.key
+    assert service.license(url, service.content.encode()).content_key == service.key.key
 
 
 @pytest.mark.parametrize(
@@ -581,12 +581,12 @@ def test_a_second_device_registers_itself(
         asset_id = service.content.encode()
         for device in (first, second):
             assert service.code(sees_url(service, 3, cookie), device, asset_id) == -4001, "not registered yet"
-            opened = service.licence(sees_url(service, 2, cookie), asset_id, device)
+            opened = service.license(sees_url(service, 2, cookie), asset_id, device)
             assert opened.content_key == service.key.key
-            assert service.licence(sees_url(service, 3, cookie), asset_id, device).content_key == service.key.key
+            assert service.license(sees_url(service, 3, cookie), asset_id, device).content_key == service.key.key
         bound = sees_url(service, 3, cookie)
         for device in (first, second):
-            assert service.licence(bound, asset_id, device).content_key == service.key.key
+            assert service.license(bound, asset_id, device).content_key == service.key.key
         assert service.code(bound, third, asset_id) == -4001
 
 

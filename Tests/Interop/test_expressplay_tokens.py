@@ -21,7 +21,7 @@ from expressplay import (
     running_service,
     token_of,
 )
-from licence_client import Answer
+from license_client import Answer
 
 LIFE_MAXIMUM = 30 * 86_400
 KEY = secrets.token_hex(16)

@@ -46,7 +46,7 @@ NATIVE = ISSUERS.native["HS256"]
 
 
 def refused_token(code: str, **claims: object) -> Callable[[FaultLab], Naming]:
-    """A licence request with a token of these claims."""
+    """A license request with a token of these claims."""
 
     def make(lab: FaultLab) -> Naming:
         return lab.why(lab.shared, lab.refused(lab.shared, code, bearer=token(**claims)))
@@ -125,7 +125,7 @@ def replayed(lab: FaultLab) -> Naming:
     node, spc = lab.shared, message(lab.shared.device())
     once = token(sub=subject(), limits={"uses": 1}, rights=[{"content": ISSUERS.content, "lease": 1}])
     while node.ask(spc, once).status == 200:
-        pass  # The lease of its licence runs.
+        pass  # The lease of its license runs.
     return lab.why(node, lab.refused(node, "spc_replayed", spc, once))
 
 

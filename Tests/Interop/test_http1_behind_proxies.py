@@ -93,7 +93,7 @@ def test_both_agree_on_the_length_of_a_body(size: int, status: int, chunked: boo
     assert_own_answers(pair)
 
 
-def test_a_licence_comes_through_in_chunks(pair: Pair) -> None:
+def test_a_license_comes_through_in_chunks(pair: Pair) -> None:
     """No byte of the body is lost or added: the SPC decrypts, and its length is part of it."""
     deployment = deployment_of(pair.daemon.url, pair.daemon.setup)
     for version in (1, 2):

@@ -96,7 +96,7 @@ def test_a_body_is_asked_for_once(chunked: bool, daemon: OwnDaemon) -> None:
 
 @pytest.mark.parametrize("asks", [False, True], ids=["not invited", "invited"])
 @pytest.mark.parametrize("framing", [b"Content-Length: 8193", b"Transfer-Encoding: chunked"], ids=["sized", "chunked"])
-def test_a_licence_request_without_a_token_is_refused_by_its_head(
+def test_a_license_request_without_a_token_is_refused_by_its_head(
     framing: bytes, asks: bool, daemon: OwnDaemon
 ) -> None:
     """The body never arrives, and the daemon does not ask for it. The rest of the stream is not read as a request.

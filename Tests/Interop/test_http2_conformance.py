@@ -1,6 +1,6 @@
 """HTTP/2 with raw frames against a running daemon: RFC 9113 section by section, and floods.
 
-The cases are the 146 cases of h2spec 2.6 (MIT licence), which names them after the sections of RFC 7540 and RFC 7541.
+The cases are the 146 cases of h2spec 2.6 (MIT license), which names them after the sections of RFC 7540 and RFC 7541.
 Each is written again here, with what it sends and what it expects. Sections 8.1.2.x of RFC 7540 became RFC 9113,
 sections 8.2 and 8.3.
 """
@@ -26,7 +26,7 @@ from hyperframe.frame import (
 
 from deployment import Deployment
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LICENCE_PATH, Answer
+from license_client import LICENSE_PATH, Answer
 from raw_http2 import (
     CANCEL,
     COMPRESSION_ERROR,
@@ -1043,11 +1043,11 @@ def test_httpx(url: str) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_httpx_gets_a_licence(deployment: Deployment, url: str, version: int) -> None:
+def test_httpx_gets_a_license(deployment: Deployment, url: str, version: int) -> None:
     context = device_for(deployment.credential, version).request(SPCOptions(deployment.asset_id))
     with httpx.Client(http1=False, http2=True) as client:
         answer = client.post(
-            url + LICENCE_PATH, content=context.message, headers={"Authorization": f"Bearer {deployment.token}"}
+            url + LICENSE_PATH, content=context.message, headers={"Authorization": f"Bearer {deployment.token}"}
         )
     assert answer.http_version == "HTTP/2"
     deployment.open(Answer(answer.status_code, tuple(answer.headers.items()), answer.content), context.secrets)
@@ -1056,12 +1056,12 @@ def test_httpx_gets_a_licence(deployment: Deployment, url: str, version: int) ->
 @pytest.mark.parametrize(
     "options", [[], ["--header", "Content-Length:"], ["--header", "Expect: 100-continue"]], ids=["plain", "no length", "expect"]
 )
-def test_curl_gets_a_licence(deployment: Deployment, url: str, options: list[str]) -> None:
+def test_curl_gets_a_license(deployment: Deployment, url: str, options: list[str]) -> None:
     context = device_for(deployment.credential, 1).request(SPCOptions(deployment.asset_id))
     authorization = ["--header", f"Authorization: Bearer {deployment.token}"]
     result = subprocess.run(
         ["curl", "--silent", "--show-error", "--fail", "--http2-prior-knowledge", "--data-binary", "@-", *options,
-         *authorization, "--dump-header", "/dev/stderr", url + LICENCE_PATH],
+         *authorization, "--dump-header", "/dev/stderr", url + LICENSE_PATH],
         input=context.message, capture_output=True, timeout=20, check=True,
     )
     lines = result.stderr.decode().split("\r\n")

@@ -17,7 +17,7 @@ from deployment import run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import OwnDaemon, running_daemon
 from packagers import PINNED, Document, Packager, Packagers, Request, document
 
@@ -100,7 +100,7 @@ def test_a_key_is_imported_and_played(lab: Lab) -> None:
     device = device_for(read_device_credential(lab.daemon.setup / "fairplay"), 2)
     token = run_latchkey(lab.daemon.setup, "token", "mint", "--content", "imported").strip()
     context = device.request(SPCOptions(str(key["url"]).encode()))
-    answer = LicenceClient(lab.daemon.url).licence(context.message, token)
+    answer = LicenseClient(lab.daemon.url).license(context.message, token)
     ckc = open_ckc(answer.body, context.secrets)
     assert (ckc.content_key.hex(), ckc.content_iv.hex()) == (track["key"], track["iv"])
 
@@ -167,7 +167,7 @@ def test_a_key_that_was_not_made_is_not_named(lab: Lab) -> None:
 
 
 def test_a_packager_without_a_credential_gets_nothing(lab: Lab) -> None:
-    client = LicenceClient(lab.daemon.url)
+    client = LicenseClient(lab.daemon.url)
     for method, path in (("GET", "/v1/keys/once"), ("POST", "/v1/keys"), ("GET", "/v1/keys/never")):
         answer = client.send(method, path, b"{}" if method == "POST" else None)
         assert answer.status == 401 and answer.problem["code"] == "packager_invalid"
@@ -319,7 +319,7 @@ def test_a_stable_address_serves_nginx(lab: Lab) -> None:
     adds."""
     (key,) = lab.keys("vod", "HD")
     headers = {"Authorization": lab.credentials["development"].basic, "User-Agent": "nginx", "Accept": "*/*"}
-    answer = LicenceClient(lab.daemon.url).send("GET", "/v1/keys/vod?format=nginx-vod", None, headers)
+    answer = LicenseClient(lab.daemon.url).send("GET", "/v1/keys/vod?format=nginx-vod", None, headers)
     assert answer.status == 200 and answer.header("Content-Type") == "application/json"
     assert base64.b64decode(json.loads(answer.body)[0]["key"]).hex() == key["key"]
 

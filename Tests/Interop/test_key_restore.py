@@ -1,4 +1,4 @@
-"""Keys that no licence may contain, and a SQLite database that was restored from an older copy.
+"""Keys that no license may contain, and a SQLite database that was restored from an older copy.
 
 The tests use the program `latchkey` and a daemon, as an operator does.
 """
@@ -16,7 +16,7 @@ import pytest
 
 from deployment import Deployment, assert_problem, deployment_of, run_latchkey
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer
+from license_client import Answer
 from own_daemon import OwnDaemon, await_addresses, new_setup, running_daemon, start_daemon, stop_daemon
 from workbench import Outcome
 
@@ -39,17 +39,17 @@ def contents(setup: Path) -> set[str]:
 
 
 def ask(at: Deployment, content: str) -> Answer:
-    """Requests a licence with a token that allows the content."""
+    """Requests a license with a token that allows the content."""
     token = run_latchkey(at.setup, "token", "mint", "--content", content).strip()
     context = device_for(at.credential, 2).request(SPCOptions(content.encode()))
-    return at.client.licence(context.message, token)
+    return at.client.license(context.message, token)
 
 
 # --- Schemes of other systems -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scheme", ["cenc", "cens", "cbc1"])
-def test_no_licence_has_a_key_of_another_scheme(
+def test_no_license_has_a_key_of_another_scheme(
     latchkey_programs: None, tmp_path: Path, scheme: str
 ) -> None:
     with running_daemon(tmp_path) as daemon:
@@ -61,7 +61,7 @@ def test_no_licence_has_a_key_of_another_scheme(
         daemon.await_log(f"the key is for the scheme {scheme}, which FairPlay does not play")
         # A token without the right gets the same answer as for any other content.
         context = device_for(at.credential, 2).request(SPCOptions(b"movie-1"))
-        assert_problem(at.client.licence(context.message, at.token), Outcome(403, "content_mismatch"))
+        assert_problem(at.client.license(context.message, at.token), Outcome(403, "content_mismatch"))
         # The tool tells the operator the reason.
         spc, token = tmp_path / "request.spc", tmp_path / "viewer.jwt"
         spc.write_bytes(device_for(at.credential, 2).request(SPCOptions(b"movie-1")).message)

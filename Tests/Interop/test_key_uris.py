@@ -18,8 +18,8 @@ import tokens
 from deployment import Deployment, deployment_of, register, run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer
-from licence_policy import ContentKey, Right
+from license_client import Answer
+from license_policy import ContentKey, Right
 from own_daemon import OwnDaemon, new_setup, running_daemon
 from test_license_paths import reload
 
@@ -48,7 +48,7 @@ class Lab:
     def ask(self, uri: str, token: str | None = None) -> tuple[Answer, bytes | None]:
         """The answer for a key URI, and the key id of the key in it."""
         context = device_for(self.at.credential, 1).request(SPCOptions(asset_id=self.fill(uri)))
-        answer = self.at.client.licence(context.message, token or self.token())
+        answer = self.at.client.license(context.message, token or self.token())
         if answer.status != 200:
             return answer, None
         found = open_ckc(answer.body, context.secrets)
@@ -231,7 +231,7 @@ def test_the_url_of_each_key_leads_back(template: str, tmp_path: Path, latchkey_
             uri = row["url"]
             for asset in (uri.encode(), uri.removeprefix("skd://").encode(), uri.encode("utf-16-le")):
                 context = device_for(at.credential, 1).request(SPCOptions(asset_id=asset))
-                answer = at.client.licence(context.message, token)
+                answer = at.client.license(context.message, token)
                 assert answer.status == 200, (uri, answer.body)
                 assert open_ckc(answer.body, context.secrets).content_iv == vectors[row["kid"]], uri
 

@@ -24,8 +24,8 @@ from fairplay_device import tags
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, PlaybackState, SPCOptions, device_for
 from key_server import DOCUMENT_PATH, OTHER_PATH, PATH, KeyServer, make_keys, serving
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 from token_issuers import SigningKey
 
@@ -57,7 +57,7 @@ class Fetching:
 
     def ask(self, token: str, state: int = tags.READY_TO_START, query: str = "") -> Answer:
         options = SPCOptions(CONTENT.encode(), playback_state=PlaybackState(1_700_000_000, state, 7))
-        client = LicenceClient(self.daemon.url)
+        client = LicenseClient(self.daemon.url)
         try:
             return client.send(
                 "POST",
@@ -164,7 +164,7 @@ def new() -> SigningKey:
 
 @dataclass
 class Load:
-    """Threads that ask for licences with the key that signs now, and renew a session that began with the first key."""
+    """Threads that ask for licenses with the key that signs now, and renew a session that began with the first key."""
 
     lab: Fetching
     signer: SigningKey
@@ -174,7 +174,7 @@ class Load:
     _threads: list[threading.Thread] = field(default_factory=list)
 
     def __enter__(self) -> "Load":
-        kinds = (self._licence, self._licence, self._renew)
+        kinds = (self._license, self._license, self._renew)
         self._threads = [threading.Thread(target=self._run, args=(ask,)) for ask in kinds]
         for thread in self._threads:
             thread.start()
@@ -197,7 +197,7 @@ class Load:
         assert answer.status == 200 and session
         return session
 
-    def _licence(self) -> Answer:
+    def _license(self) -> Answer:
         return self.lab.ask(self.lab.token(self.signer))
 
     def _renew(self) -> Answer:
@@ -257,7 +257,7 @@ def test_an_unknown_key_is_fetched_within_seconds_and_not_more_than_once_a_minut
         token = lab.token(stranger)
 
         def attack() -> None:
-            client = LicenceClient(lab.daemon.url)
+            client = LicenseClient(lab.daemon.url)
             for _ in range(2_500):
                 other = SigningKey(f"random-{secrets.token_hex(8)}", "ES256", stranger.pair)
                 header, _, rest = other.sign_text({"alg": "ES256", "kid": other.kid}, "{}").partition(".")

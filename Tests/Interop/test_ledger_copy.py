@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 WAIT_SECONDS = 60
 COMMAND_SECONDS = 60
-LICENCES = 5
+LICENSES = 5
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def stop(node: Node) -> None:
     assert node.process is not None and stop_daemon(node.process) == 0
 
 
-def licences(node: Node, count: int = LICENCES) -> list[str]:
-    """Requests licences one after the other, so that each becomes its own batch."""
+def licenses(node: Node, count: int = LICENSES) -> list[str]:
+    """Requests licenses one after the other, so that each becomes its own batch."""
     device = node.device()
     answers = [node.ask(message(device), token(sub=subject())) for _ in range(count)]
     assert [answer.status for answer in answers] == [200] * count
@@ -95,13 +95,13 @@ def shared(node: Node, *words: str, status: int = 0) -> dict[str, Any]:
 
 
 def issued(node: Node, *words: str) -> list[dict[str, Any]]:
-    """The entries of issued licences in the copies."""
+    """The entries of issued licenses in the copies."""
     return [entry for entry in shared(node, "query", *words)["entries"] if entry["kind"] == "license_issued"]
 
 
 def test_the_copies_of_all_nodes_are_verified_and_read(nodes: list[Node]) -> None:
     daemons = [start(node) for node in nodes]
-    given = [licences(node) for node in nodes]
+    given = [licenses(node) for node in nodes]
     for node, daemon in zip(nodes, daemons, strict=True):
         await_shipped(node, daemon)
     verified = shared(nodes[0], "verify")
@@ -151,10 +151,10 @@ def test_why_finds_the_refusal_of_another_node_in_the_copies(nodes: list[Node]) 
 def test_rows_that_the_copy_has_lost_are_sent_again_after_a_reconnect(nodes: list[Node]) -> None:
     node = nodes[0]
     daemon = start(node)
-    licences(node)
+    licenses(node)
     await_shipped(node, daemon)
     rows = copied(node)
-    assert rows > LICENCES
+    assert rows > LICENSES
     lost = [
         "DELETE FROM ledger_entry WHERE sequence = 2",
         "DELETE FROM ledger_batch WHERE first = 3",
@@ -176,29 +176,29 @@ def test_rows_that_the_copy_has_lost_are_sent_again_after_a_reconnect(nodes: lis
 def test_rows_past_the_retention_leave_the_copy_and_are_not_sent_again(nodes: list[Node]) -> None:
     node = nodes[0]
     daemon = start(node)
-    licences(node)
+    licenses(node)
     await_shipped(node, daemon)
     stop(node)
     # Makes all batches except the last one older, in the ledger and in its copy.
-    copy(node, f"UPDATE ledger_batch SET at = at - 100000 WHERE first < {LICENCES} RETURNING 1")
-    execute(node.setup / "ledger.db", f"UPDATE ledger_batch SET at = at - 100000 WHERE first_sequence < {LICENCES}")
+    copy(node, f"UPDATE ledger_batch SET at = at - 100000 WHERE first < {LICENSES} RETURNING 1")
+    execute(node.setup / "ledger.db", f"UPDATE ledger_batch SET at = at - 100000 WHERE first_sequence < {LICENSES}")
     configure(node, "ledger: {", 'ledger: { sharedRetention: "24h",')
     daemon = start(node)
     daemon.await_log('"place":"copy"')
     floor = f"SELECT last FROM ledger_batch WHERE node = '{identity_unverified(node)}' AND first = 0"
-    wait(lambda: copy(node, floor) == str(LICENCES - 1), "the copy was not purged")
-    assert daemon.metrics()["latchkey_ledger_copy_rows_purged_total"] == LICENCES - 1
+    wait(lambda: copy(node, floor) == str(LICENSES - 1), "the copy was not purged")
+    assert daemon.metrics()["latchkey_ledger_copy_rows_purged_total"] == LICENSES - 1
     stop(node)
     # After it has connected again, the node still has all rows, but does not send the purged ones.
     daemon = start(node)
-    licences(node, 1)
-    count = f"SELECT count(*) FROM ledger_entry WHERE node = '{identity_unverified(node)}' AND sequence < {LICENCES}"
+    licenses(node, 1)
+    count = f"SELECT count(*) FROM ledger_entry WHERE node = '{identity_unverified(node)}' AND sequence < {LICENSES}"
     newest = f"SELECT max(sequence) FROM ledger_entry WHERE node = '{identity_unverified(node)}'"
-    wait(lambda: int(copy(node, newest)) >= LICENCES + 2, "the new licence was not shipped")
+    wait(lambda: int(copy(node, newest)) >= LICENSES + 2, "the new license was not shipped")
     assert copy(node, count) == "0"
     said = shared(node, "query", status=0)["entries"]
     assert [entry["detail"] for entry in said if entry["kind"] == "shared_rows_purged"] == [
-        f"{LICENCES - 1} through {LICENCES - 1} kept 86400 s"
+        f"{LICENSES - 1} through {LICENSES - 1} kept 86400 s"
     ]
     stop(node)
 
@@ -220,18 +220,18 @@ def identity_unverified(node: Node) -> str:
 def test_a_ledger_that_was_put_back_is_degraded_until_it_rejoins(nodes: list[Node], tmp_path: Path) -> None:
     node = nodes[0]
     daemon = start(node)
-    first = licences(node)
+    first = licenses(node)
     await_shipped(node, daemon)
     stop(node)
     rows = int(str(verify(node)["entries"]))
     # Each run of the daemon adds an entry for its start and one for its stop.
-    run = LICENCES + 2
+    run = LICENSES + 2
     saved = tmp_path / "saved"
     saved.mkdir()
     for file in node.setup.glob("ledger.db*"):
         shutil.copy(file, saved)
     daemon = start(node)
-    second = licences(node)
+    second = licenses(node)
     await_shipped(node, daemon)
     stop(node)
     for file in node.setup.glob("ledger.db*"):
@@ -239,9 +239,9 @@ def test_a_ledger_that_was_put_back_is_degraded_until_it_rejoins(nodes: list[Nod
     for file in saved.iterdir():
         shutil.copy(file, node.setup)
     daemon = start(node)
-    third = licences(node)
+    third = licenses(node)
     wait(lambda: daemon.metrics()["latchkey_ledger_copy_contradicted"] == 1, "nothing says that the copy is ahead")
-    assert daemon.metrics()["latchkey_ledger_copy_lag_rows"] >= LICENCES
+    assert daemon.metrics()["latchkey_ledger_copy_lag_rows"] >= LICENSES
     assert "ledger_copy" in degraded(daemon)
     refused = subprocess.run(
         [os.environ["LATCHKEY_BIN"], "ledger", "rejoin", "--config", node.setup / "latchkey.json5"],
@@ -278,7 +278,7 @@ def degraded(daemon: OwnDaemon) -> str:
 def test_a_ledger_that_was_lost_is_degraded_until_it_rejoins(nodes: list[Node]) -> None:
     node = nodes[0]
     daemon = start(node)
-    first = licences(node)
+    first = licenses(node)
     await_shipped(node, daemon)
     lost = identity(node)
     stop(node)
@@ -288,7 +288,7 @@ def test_a_ledger_that_was_lost_is_degraded_until_it_rejoins(nodes: list[Node]) 
     # Makes the node look as if it had been away for longer than a running node is ever silent.
     copy(node, "UPDATE ledger_node SET seen_at = 0 RETURNING 1")
     daemon = start(node)
-    second = licences(node)
+    second = licenses(node)
     wait(lambda: daemon.metrics()["latchkey_ledger_copy_lost_nodes"] == 1, "nothing says that a ledger was lost")
     assert "ledger_copy" in degraded(daemon)
     await_shipped(node, daemon)

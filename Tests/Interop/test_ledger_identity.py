@@ -48,12 +48,12 @@ def write_secret(node: Node, name: str) -> None:
     file.chmod(0o600)
 
 
-def serve(node: Node, licences: int = 3) -> list[str]:
-    """Starts the node, requests licences, stops it in the regular way, and returns the licences' ids."""
+def serve(node: Node, licenses: int = 3) -> list[str]:
+    """Starts the node, requests licenses, stops it in the regular way, and returns the licenses' ids."""
     node.start()
     device = node.device()
-    answers = [node.ask(message(device), token(sub=subject())) for _ in range(licences)]
-    assert [answer.status for answer in answers] == [200] * licences
+    answers = [node.ask(message(device), token(sub=subject())) for _ in range(licenses)]
+    assert [answer.status for answer in answers] == [200] * licenses
     assert node.process is not None and stop_daemon(node.process) == 0
     return [answer.header("X-License-Id") or "" for answer in answers]
 
@@ -86,7 +86,7 @@ def test_a_renamed_node_goes_on_with_its_ledger(node: Node) -> None:
     second = serve(node)
     assert verify(node)["node"] == identity
     exported = run_latchkey(node.setup, "ledger", "export")
-    assert all(licence in exported for licence in first + second)
+    assert all(license in exported for license in first + second)
 
 
 def test_a_copy_under_another_name_verifies(node: Node, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_ledger_key_is_replaced(node: Node) -> None:
     after = serve(node)
     exported = run_latchkey(node.setup, "ledger", "export").splitlines()
     assert verify(node)["entries"] == len(exported) > len(before + after)
-    assert all(any(licence in row for row in exported) for licence in before + after)
+    assert all(any(license in row for row in exported) for license in before + after)
     # Without the older key nothing is called altered: only the version that is missing is named.
     configure(node, re.escape(older), "ledger: { keyVersion: 2,")
     configuration = str(node.setup / "latchkey.json5")

@@ -1,4 +1,4 @@
-"""Licences at configured paths, and in each shape that a query selects, against a running daemon."""
+"""Licenses at configured paths, and in each shape that a query selects, against a running daemon."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ import pytest
 from deployment import Deployment, assert_problem, deployment_of
 from fairplay_device.ckc import open_ckc
 from fairplay_device.spc import RequestSecrets, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import OwnDaemon, new_setup, running_daemon
 from workbench import Outcome
 
@@ -39,7 +39,7 @@ def app(daemon: OwnDaemon) -> Iterator["App"]:
 
 
 class App:
-    """An app that requests licences for one content."""
+    """An app that requests licenses for one content."""
 
     def __init__(self, deployment: Deployment):
         self.at = deployment
@@ -64,7 +64,7 @@ class App:
 # --- The built-in paths -----------------------------------------------------------------------------------------------
 
 
-def test_standard_paths_give_licences(app: App) -> None:
+def test_standard_paths_give_licenses(app: App) -> None:
     for path in ["/fps/license/{}", "/fps/v1/license/{}"]:
         for name in [app.kid, app.kid.upper(), app.kid.replace("-", ""), app.at.content]:
             assert app.is_served(path.format(name)), path.format(name)
@@ -85,7 +85,7 @@ def test_an_asset_id_may_end_in_a_slash(app: App) -> None:
 
 
 def test_a_list_with_every_type_gets_the_bytes(app: App) -> None:
-    """HTTP libraries without knowledge of licences send this `Accept` field."""
+    """HTTP libraries without knowledge of licenses send this `Accept` field."""
     answer, request_secrets = app.ask("/fps/license", headers={"Accept": "application/json, text/plain, */*"})
     app.at.open(answer, request_secrets)
 
@@ -142,7 +142,7 @@ def test_certificates_are_there_too(app: App, path: str) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
 @pytest.mark.parametrize("path", ["/fps/license/movie-1", "/fps/v1/license", f"{NAGRA}/licenses", "/hms/fp/rights/"])
-def test_licences_are_asked_for_by_post(app: App, method: str, path: str) -> None:
+def test_licenses_are_asked_for_by_post(app: App, method: str, path: str) -> None:
     answer = app.at.client.send(method, path)
     assert (answer.status, answer.code, answer.header("Allow")) == (405, "method_not_allowed", "POST, OPTIONS")
 
@@ -272,7 +272,7 @@ def with_template(setup: Path, template: str) -> None:
         ("skd://{kid}", None),
         ("skd://keys.example.com/fps/license/{kid}", None),
         ("skd://keys.example.com/fps/v1/license/{kid}?a=b", None),
-        ("skd://keys.example.com/fps/licence/{kid}", "/fps/licence/{kid}"),
+        ("skd://keys.example.com/fps/license/{kid}", "/fps/license/{kid}"),
         ("skd://keys.example.com/{kid}", "/{kid}"),
     ],
 )
@@ -294,7 +294,7 @@ def test_the_check_names_a_template_whose_path_is_not_served(
 def test_a_path_of_its_own_serves_the_template(tmp_path: Path, latchkey_programs: None) -> None:
     setup = new_setup(tmp_path)
     with_template(setup, "skd://keys.example.com/drm/{kid}")
-    assert "no licences are served at /drm/{kid}" in check(setup).stderr
+    assert "no licenses are served at /drm/{kid}" in check(setup).stderr
     with_paths(setup, {"path": "/drm/{kid}"})
     assert "skdTemplate" not in check(setup).stderr
 

@@ -13,7 +13,7 @@ from fairplay_device.key_server import KeyServer, key_server_for
 from fairplay_device.refusal import Refusal
 from fairplay_device.spc import device_for
 from malformed_spcs import CASES, CASES_BY_VERSION
-from workbench import HASH_UNKNOWN, LICENCE, OTHER_CONTENT, REJECTED, SYNC_ANSWER, Case, Outcome, Workbench
+from workbench import HASH_UNKNOWN, LICENSE, OTHER_CONTENT, REJECTED, SYNC_ANSWER, Case, Outcome, Workbench
 
 ASSET_ID = b"interop-asset"
 
@@ -38,7 +38,7 @@ def outcome_of(server: KeyServer, body: bytes) -> Outcome:
         return Outcome(refusal.status, refusal.code)
     if opened.asset_id != ASSET_ID:
         return OTHER_CONTENT
-    return LICENCE if opened.sync_request is None else SYNC_ANSWER
+    return LICENSE if opened.sync_request is None else SYNC_ANSWER
 
 
 @pytest.mark.parametrize(("bench", "case"), CASES_BY_VERSION, indirect=["bench"])
@@ -65,5 +65,5 @@ def test_the_yardstick_without_private_keys_agrees_about_flips(bench: Workbench,
     for name, body in bulk.flips(bench.message):
         outcomes.add(outcome_of(key_server, body))
         assert outcome_of(bench.yardstick, body) == outcome_of(key_server, body), name
-    expected = {REJECTED, HASH_UNKNOWN} if bench.version == 3 else {LICENCE, REJECTED, HASH_UNKNOWN}
+    expected = {REJECTED, HASH_UNKNOWN} if bench.version == 3 else {LICENSE, REJECTED, HASH_UNKNOWN}
     assert expected <= outcomes

@@ -111,7 +111,7 @@ def test_faults_of_the_server_are_those_that_the_article_errors_answers_with_5xx
     assert len(codes) > 50
     faults = {code for code, status in codes.items() if status.startswith("5")}
     matched = {code for code in codes if re.fullmatch(counted[1], code)}
-    # These are about the HTTP request, and not about a licence.
+    # These are about the HTTP request, and not about a license.
     assert matched == faults - {"not_implemented", "version_not_supported"}, matched ^ faults
 
 

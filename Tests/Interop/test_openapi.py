@@ -28,7 +28,7 @@ from fairplay_device import tags
 from fairplay_device.facts import PlaybackState, SyncV2
 from fairplay_device.spc import SPCOptions, device_for
 from lengths import IS_LONG, inputs
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from openapi_lab import DESCRIPTION_PATH, METHODS, Description, Lab, new_content, new_message_id, running_lab
 from packagers import Request, vector
 from secret_watch import WATCH
@@ -45,7 +45,7 @@ CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance", "unsupported_method",
 )
-LICENCE_PATHS = {
+LICENSE_PATHS = {
     "/fps/license": {}, "/fps/v1/license": {}, "/fps/license/{kid}": {"kid": "movie"}, "/hms/fp/rights/": {},
     "/fps/v1/license/{kid}": {"kid": "movie"}, "/{prefix}/contentlicenseservice/v1/licenses": {"prefix": "tenant"},
 }
@@ -65,9 +65,9 @@ def message(lab: Lab, version: int = 2, **options: object) -> bytes:
     return device_for(lab.deployment.credential, version).request(SPCOptions(lab.deployment.asset_id, **options)).message
 
 
-def licence(lab: Lab, body: object, path: str = "/fps/license", **options: object) -> Answer:
-    at = {name: lab.deployment.content for name in LICENCE_PATHS[path] if name == "kid"}
-    at |= {name: value for name, value in LICENCE_PATHS[path].items() if name != "kid"}
+def license(lab: Lab, body: object, path: str = "/fps/license", **options: object) -> Answer:
+    at = {name: lab.deployment.content for name in LICENSE_PATHS[path] if name == "kid"}
+    at |= {name: value for name, value in LICENSE_PATHS[path].items() if name != "kid"}
     options.setdefault("authorization", f"Bearer {lab.deployment.token}")
     return lab.ask("POST", path, body, at=at, **options)
 
@@ -104,7 +104,7 @@ def test_strangers_see_nothing_of_admin_listeners(lab: Lab) -> None:
     assert {"/metrics", "/v1/explain", "/v1/revocations", "/v1/devices"}.issubset(own)
     # "/" alone is also the value of an example.
     assert not [path for path in own if f'"{path}"' in text and path != "/"] and "/" not in lab.public.document["paths"]
-    client = LicenceClient(lab.admin_url)
+    client = LicenseClient(lab.admin_url)
     try:
         answer = client.send("GET", DESCRIPTION_PATH)
         lab.complete.assert_describes("GET", DESCRIPTION_PATH, answer)
@@ -139,8 +139,8 @@ def test_every_example_fits_its_schema(lab: Lab) -> None:
 
 def good_answers(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
     """A good request to every operation, with its method and path."""
-    for path in LICENCE_PATHS:
-        yield "POST", path, licence(lab, message(lab), path)
+    for path in LICENSE_PATHS:
+        yield "POST", path, license(lab, message(lab), path)
     for path, at in CERTIFICATE_PATHS.items():
         for method in ("GET", "HEAD"):
             yield method, path, lab.ask(method, path, at=at)
@@ -205,7 +205,7 @@ def good_answers_to_packagers(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
 
 def good_answers_to_operators(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
     admin = f"Bearer {lab.admin_token}"
-    refused = licence(lab, b"\x00", authorization="Bearer none")
+    refused = license(lab, b"\x00", authorization="Bearer none")
     assert refused.status == 401
     issuer = str(tokens.header_and_claims(lab.deployment.token)[1]["iss"])
     subject = {"subject": SUBJECT, "issuer": issuer}
@@ -214,7 +214,7 @@ def good_answers_to_operators(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
     yield "POST", "/v1/revocations", lab.ask("POST", "/v1/revocations", order, authorization=admin)
     rented = counted_token(lab)
     state = PlaybackState(1_700_000_000, tags.READY_TO_START, 1)
-    assert licence(lab, message(lab, playback_state=state), authorization=f"Bearer {rented}").status == 200
+    assert license(lab, message(lab, playback_state=state), authorization=f"Bearer {rented}").status == 200
     for method in ("GET", "HEAD"):
         page = lab.ask(method, "/")
         yield method, "/", page
@@ -284,11 +284,11 @@ def test_every_operation_answers_a_good_request_as_described(lab: Lab) -> None:
     assert asked == set(lab.complete.operations)
 
 
-def test_every_shape_of_a_licence_is_described(lab: Lab) -> None:
+def test_every_shape_of_a_license_is_described(lab: Lab) -> None:
     def text() -> str:
         return base64.b64encode(message(lab)).decode()
 
-    names = lab.complete.document["components"]["schemas"]["LicenceObject"]["properties"]
+    names = lab.complete.document["components"]["schemas"]["LicenseObject"]["properties"]
     bodies: list[tuple[object, dict[str, str]]] = [
         (text().encode(), {"Content_Type": "text/plain"}),
         (f"spc={text()}".encode(), dict(Content_Type="application/x-www-form-urlencoded")),
@@ -304,17 +304,17 @@ def test_every_shape_of_a_licence_is_described(lab: Lab) -> None:
     hints = {"assetId", "contentId", "uri", "token"}
     bodies += [({name: text()}, {}) for name in names if name not in hints]
     for body, fields in bodies:
-        answer = licence(lab, body, **fields)
+        answer = license(lab, body, **fields)
         assert answer.status == 200, f"{body!r}: {answer}"
     formats = lab.complete.document["components"]["parameters"]["Format"]["schema"]["enum"]
     assert len(formats) == 6
     for name in formats:
-        assert licence(lab, message(lab), query={"format": name}).status == 200
+        assert license(lab, message(lab), query={"format": name}).status == 200
     kept = SyncV2(0, tags.SYNC_REPORT | tags.SYNC_TITLE_ID_VALID, bytes(range(16)), 3600)
     stopped = PlaybackState(1_700_000_000, tags.PLAYBACK_STOPPED, 1)
     lease = f"Bearer {lab.token('--lease', '300')}"
     for options in ({"sync": kept}, {"playback_state": stopped}):
-        answer = licence(lab, message(lab, **options), authorization=lease)
+        answer = license(lab, message(lab, **options), authorization=lease)
         assert answer.status == 200 and answer.header("Content-Type") == "application/json"
     for name, kind in (("raw", "octet-stream"), ("base64", "plain"), ("pem", "pem-file"), ("json", "json")):
         answer = lab.ask("GET", "/fps/certificate", query={"format": name})
@@ -326,11 +326,11 @@ def test_every_shape_of_a_licence_is_described(lab: Lab) -> None:
 def test_refusals_of_each_manner_are_described(lab: Lab) -> None:
     """`ask` compares each answer with the description."""
     nagra = {"nv_authorizations": lab.deployment.token}
-    assert licence(lab, b"", authorization=None, **nagra).problem["errorCode"] == 1001
-    assert licence(lab, b"", authorization=None).status == 401
-    assert licence(lab, b"", "/{prefix}/contentlicenseservice/v1/licenses").problem["errorCode"] == 1001
-    assert licence(lab, b"", "/hms/fp/rights/").body.startswith(b"<!DOCTYPE html>")
-    assert "errorCode" in licence(lab, b"", "/hms/fp/rights/", Accept="application/json").problem
+    assert license(lab, b"", authorization=None, **nagra).problem["errorCode"] == 1001
+    assert license(lab, b"", authorization=None).status == 401
+    assert license(lab, b"", "/{prefix}/contentlicenseservice/v1/licenses").problem["errorCode"] == 1001
+    assert license(lab, b"", "/hms/fp/rights/").body.startswith(b"<!DOCTYPE html>")
+    assert "errorCode" in license(lab, b"", "/hms/fp/rights/", Accept="application/json").problem
     path = expressplay.TOKEN_PATH
     assert lab.ask("GET", path, query={"errorFormat": "json"}).problem["errorCode"] == -2017
     assert lab.ask("POST", path, b"x" * 20_000).status == 413

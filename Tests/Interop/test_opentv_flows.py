@@ -1,7 +1,7 @@
-"""What an app with NAGRA's player does with a running daemon: content tokens, session tokens, licences to keep, and
+"""What an app with NAGRA's player does with a running daemon: content tokens, session tokens, licenses to keep, and
 ends.
 
-A right's `duration` is the life of a licence. A profile that the right names can set a shorter lease, as an operator
+A right's `duration` is the life of a license. A profile that the right names can set a shorter lease, as an operator
 would configure it. The section "The page about renewals" has the flows of the OpenTV page about renewals. The article
 ReferenceFlows (Sources/LatchkeyService/LatchkeyService.docc) lists them.
 """
@@ -24,17 +24,17 @@ from deployment import register, run_latchkey
 from fairplay_device import tags
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import read_device_credential
-from fairplay_device.licence import OfflineKey, Persistent, Streaming
+from fairplay_device.license import OfflineKey, Persistent, Streaming
 from fairplay_device.spc import Device, PlaybackContext, PlaybackState, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 from token_issuers import Issuers
 
 LEASE = 600
 STORAGE = 86_400
 PLAYBACK = 7_200
-LICENCES = "/fps/licenses/query"
+LICENSES = "/fps/licenses/query"
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
 ISSUERS = Issuers.make(f"channel-{secrets.token_hex(4)}", str(uuid.UUID(bytes=KEY.key_id)))
 PROFILES = {"LIVE": {"lease": f"{LEASE}s"}, "VOD": {"storage": f"{STORAGE}s", "playback": f"{PLAYBACK}s"}}
@@ -65,7 +65,7 @@ class App:
     daemon: OwnDaemon
     device: Device
     account: str
-    client: LicenceClient
+    client: LicenseClient
     session: int = 1
 
     def content_token(
@@ -97,15 +97,15 @@ class App:
         }
         return self.client.send("POST", f"/fps/license{query}", spc.message, headers)
 
-    def licences(self, token: str, **body: object) -> dict[str, object]:
-        answer = self.client.send("POST", LICENCES, json.dumps(body).encode(), {"nv-authorizations": token})
+    def licenses(self, token: str, **body: object) -> dict[str, object]:
+        answer = self.client.send("POST", LICENSES, json.dumps(body).encode(), {"nv-authorizations": token})
         assert answer.status == 200, answer.body
         return json.loads(answer.body)
 
 
 @pytest.fixture
 def app(daemon: OwnDaemon) -> Iterator[App]:
-    client = LicenceClient(daemon.url)
+    client = LicenseClient(daemon.url)
     device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
     yield App(daemon, device, f"account-{secrets.token_hex(6)}", client, session=secrets.randbits(63) + 1)
     client.close()
@@ -129,7 +129,7 @@ def begin(app: App) -> tuple[dict[str, object], str]:
 
 
 def assert_three_ways_agree(app: App, answer: Answer, token: str) -> dict[str, object]:
-    """Checks that the header fields, the answer's JSON and the licence query agree about a licence.
+    """Checks that the header fields, the answer's JSON and the license query agree about a license.
 
     Returns its JSON.
     """
@@ -142,12 +142,12 @@ def assert_three_ways_agree(app: App, answer: Answer, token: str) -> dict[str, o
         "renew_after": _number(answer.header("X-License-Renew-After")),
     }
     assert {name: told[name] for name in fields} == fields
-    (asked,) = app.licences(token, licenses=[told["id"]])["licenses"]
+    (asked,) = app.licenses(token, licenses=[told["id"]])["licenses"]
     assert {name: asked[name] for name in told} == told
     assert asked["state"] == "valid"
-    (asset,) = app.licences(token, assets=[ISSUERS.content])["assets"]
-    assert told["id"] in [licence["id"] for licence in asset["licenses"]]
-    (of_asset,) = [licence for licence in asset["licenses"] if licence["id"] == told["id"]]
+    (asset,) = app.licenses(token, assets=[ISSUERS.content])["assets"]
+    assert told["id"] in [license["id"] for license in asset["licenses"]]
+    (of_asset,) = [license for license in asset["licenses"] if license["id"] == told["id"]]
     assert of_asset == asked
     return asked
 
@@ -258,10 +258,10 @@ def test_a_forged_session_token_is_refused(app: App) -> None:
 # --- A content token and a session token beside each other -----------------------------------------------------------
 
 
-def renewals_of(app: App, licence: object) -> list[str]:
-    rows = json.loads(run_latchkey(app.daemon.setup, "ledger", "query", "--license", str(licence), "--json"))
+def renewals_of(app: App, license: object) -> list[str]:
+    rows = json.loads(run_latchkey(app.daemon.setup, "ledger", "query", "--license", str(license), "--json"))
     renewals = [row for row in rows["entries"] if row["kind"] == "license_renewed"]
-    return [row["license"] for row in renewals if row["previous"] == licence]
+    return [row["license"] for row in renewals if row["previous"] == license]
 
 
 @pytest.mark.parametrize("content_first", [True, False])
@@ -269,17 +269,17 @@ def test_the_session_token_decides_about_a_renewal(app: App, content_first: bool
     content = app.content_token()
     spc = app.spc()
     members, _ = opened(app.ask(spc, content), spc)
-    licence, session = members["license"]["id"], str(members["sessionToken"])
+    license, session = members["license"]["id"], str(members["sessionToken"])
     # The content token allows one use of the key, and that use is spent.
     assert app.ask(app.spc(tags.LEASE_ABOUT_TO_EXPIRE), content, "?renew=true").code == "token_used"
     listed = f"{content},{session}" if content_first else f"{session}, {content}"
     renewal = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
     members, ckc = opened(app.ask(renewal, listed, "?renew=true"), renewal)
     assert ckc.terms == Streaming(lease=LEASE) and members["sessionToken"] != session
-    assert renewals_of(app, licence) == [members["license"]["id"]]
+    assert renewals_of(app, license) == [members["license"]["id"]]
 
 
-def test_the_content_token_decides_about_a_new_licence(app: App) -> None:
+def test_the_content_token_decides_about_a_new_license(app: App) -> None:
     members, session = begin(app)
     app.session += 1
     spc = app.spc()
@@ -335,7 +335,7 @@ def test_refusals_have_nagras_numbers(app: App) -> None:
         (app.client.send("POST", "/fps/license", b"", {"nv-authorizations": token}), 400, "body_empty", 1001),
         (app.client.send("POST", "/fps/license", b"0\x82", {"nv-authorizations": token}), 400, "spc_is_certificate", 2001),
         (app.client.send("POST", "/fps/challenge", b"", {"nv-authorizations": ""}), 401, "token_missing", 4001),
-        (app.client.send("POST", LICENCES, b"{}", {"nv-authorizations": token}), 400, "body_unrecognised", 1001),
+        (app.client.send("POST", LICENSES, b"{}", {"nv-authorizations": token}), 400, "body_unrecognised", 1001),
     ]
     for answer, status, code, number in rows:
         assert (answer.status, answer.code) == (status, code), answer.body
@@ -346,13 +346,13 @@ def test_refusals_have_nagras_numbers(app: App) -> None:
     assert plain.header("Content-Type") == "application/problem+json" and "errorCode" not in plain.problem
 
 
-# --- The page about renewals: how an app learns of the end, when it renews, and licences to keep ----------------------
+# --- The page about renewals: how an app learns of the end, when it renews, and licenses to keep ----------------------
 
 
 class Player:
     """The app of OpenTV's page about renewals.
 
-    It has one licence URL for everything, and fetches a new content token for each licence. It learns of an end in
+    It has one license URL for everything, and fetches a new content token for each license. It learns of an end in
     three ways: from the server, from its own token, or from the player.
     """
 
@@ -363,15 +363,15 @@ class Player:
         self.right = right
         self.token = ""
         self.session_token: str | None = None
-        self.licence_id = ""
+        self.license_id = ""
 
     def acquire(self, capabilities: int | None = None) -> OpenedCKC:
-        """Requests a licence with a new content token: the first licence, or a renewal of a licence to keep."""
+        """Requests a license with a new content token: the first license, or a renewal of a license to keep."""
         self.token = self.app.content_token(profile=None, **self.right)
         return self._acquire(self.token, self.app.spc(capabilities=capabilities), "")
 
     def renew(self) -> OpenedCKC:
-        """Renews a licence, as the player does by `renewExpiringResponseData`."""
+        """Renews a license, as the player does by `renewExpiringResponseData`."""
         assert self.session_token
         return self._acquire(self.session_token, self.app.spc(tags.LEASE_ABOUT_TO_EXPIRE), "?renew=true")
 
@@ -380,16 +380,16 @@ class Player:
         answer = self.app.client.send("POST", self.URL + query, spc.message, headers)
         members, ckc = opened(answer, spc)
         self.session_token = members.get("sessionToken")
-        self.licence_id = members["license"]["id"]
+        self.license_id = members["license"]["id"]
         return ckc
 
-    def end_by_licence_information(self) -> int:
-        """(a) Reads the end by a request to the server for information about the licence."""
-        (licence,) = self.app.licences(self.session_token or self.token, licenses=[self.licence_id])["licenses"]
-        return int(licence["expires_at"])
+    def end_by_license_information(self) -> int:
+        """(a) Reads the end by a request to the server for information about the license."""
+        (license,) = self.app.licenses(self.session_token or self.token, licenses=[self.license_id])["licenses"]
+        return int(license["expires_at"])
 
     def end_by_own_token(self, asked_at: float) -> int:
-        """(b) Reads the end from the token's `contentRights`: the earlier of `end` and `duration` after the licence
+        """(b) Reads the end from the token's `contentRights`: the earlier of `end` and `duration` after the license
         request."""
         right = tokens.header_and_claims(self.token)[1]["contentRights"][0]
         ends = [asked_at + right["duration"]] if "duration" in right else []
@@ -415,29 +415,29 @@ def in_utc(seconds: float) -> str:
 
 
 @pytest.mark.parametrize("limit", ["duration", "end", "both"])
-def test_the_end_is_found_by_licence_information_and_in_the_own_token(app: App, limit: str) -> None:
+def test_the_end_is_found_by_license_information_and_in_the_own_token(app: App, limit: str) -> None:
     now = time.time()
     right = {"duration": 900, "end": in_utc(now + 700)}
     player = Player(app, **(right if limit == "both" else {limit: right[limit]}))
     ckc = player.acquire()
     assert isinstance(ckc.terms, Streaming) and ckc.terms.lease is not None and ckc.terms.rental is None
-    asked, own = player.end_by_licence_information(), player.end_by_own_token(now)
+    asked, own = player.end_by_license_information(), player.end_by_own_token(now)
     assert abs(asked - own) <= 2 and abs(asked - now - ckc.terms.lease) <= 2
 
 
-def test_a_duration_alone_is_the_life_of_a_licence_and_not_a_rental(app: App) -> None:
+def test_a_duration_alone_is_the_life_of_a_license_and_not_a_rental(app: App) -> None:
     player = Player(app, duration=900)
     assert player.acquire().terms == Streaming(lease=900)
-    # Each further licence has the same lease: playback continues past the first.
+    # Each further license has the same lease: playback continues past the first.
     assert player.renew().terms == Streaming(lease=900)
 
 
 def test_a_lease_is_renewed_before_it_ends(app: App) -> None:
     player = Player(app, duration=900)
     player.acquire()
-    first = player.licence_id
+    first = player.license_id
     assert player.renew().terms == Streaming(lease=900)
-    assert renewals_of(app, first) == [player.licence_id]
+    assert renewals_of(app, first) == [player.license_id]
 
 
 def test_a_lease_is_renewed_after_the_player_says_that_it_ended(app: App) -> None:
@@ -448,13 +448,13 @@ def test_a_lease_is_renewed_after_the_player_says_that_it_ended(app: App) -> Non
 
 
 @pytest.mark.parametrize("capabilities", [tags.CAPABILITY_OFFLINE_KEY, 0])
-def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> None:
+def test_a_license_to_keep_needs_no_other_url(app: App, capabilities: int) -> None:
     """`offlineByRight`: `storable` in a new token is enough to get the key and to renew it at the streaming URL."""
     player = Player(app, duration=86_400, storable=True)
     for _ in range(2):
         assert player.acquire(capabilities).terms == Persistent(86_400)
         assert player.session_token is None
-        assert abs(player.end_by_own_token(time.time()) - player.end_by_licence_information()) <= 2
+        assert abs(player.end_by_own_token(time.time()) - player.end_by_license_information()) <= 2
     # An app that wants to stream sends `?offline=0`.
     spc = app.spc(capabilities=capabilities)
     answer = app.ask(spc, app.content_token(profile=None, duration=900, storable=True), "?offline=0")
@@ -466,7 +466,7 @@ def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> No
 
 @pytest.mark.parametrize("is_list", [True, False])
 @pytest.mark.parametrize("limit", ["duration", "end", "both"])
-def test_the_end_of_a_licence_to_keep_is_one_and_not_split(app: App, limit: str, is_list: bool) -> None:
+def test_the_end_of_a_license_to_keep_is_one_and_not_split(app: App, limit: str, is_list: bool) -> None:
     """The app reads the end in its own token. Some issuers write `contentRights` as one object."""
     now = time.time()
     right = {"duration": 9_000, "end": in_utc(now + 7_000)}
@@ -477,7 +477,7 @@ def test_the_end_of_a_licence_to_keep_is_one_and_not_split(app: App, limit: str,
     ckc = player._acquire(player.token, app.spc(capabilities=tags.CAPABILITY_OFFLINE_KEY), "")
     seconds = 9_000 if limit == "duration" else 7_000
     assert isinstance(ckc.terms, Persistent) and abs(ckc.terms.storage - seconds) <= 2, ckc.terms
-    assert abs(player.end_by_licence_information() - now - seconds) <= 2
+    assert abs(player.end_by_license_information() - now - seconds) <= 2
 
 
 def test_a_right_that_starts_in_a_day_is_not_kept_waiting_for_hours(app: App) -> None:
@@ -495,7 +495,7 @@ def explained(app: App, spc: bytes, token: str) -> dict[str, object]:
     return json.loads(run_latchkey(folder, "token", "explain", *arguments))
 
 
-# --- When licences end -----------------------------------------------------------------------------------------------
+# --- When licenses end -----------------------------------------------------------------------------------------------
 
 
 def test_a_lease_is_told_in_three_ways(app: App) -> None:
@@ -509,11 +509,11 @@ def test_a_lease_is_told_in_three_ways(app: App) -> None:
     renewal = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
     renewed = app.ask(renewal, token, "?renew=true")
     assert_three_ways_agree(app, renewed, str(json.loads(renewed.body)["sessionToken"]))
-    (first,) = app.licences(token, licenses=[told["id"]])["licenses"]
+    (first,) = app.licenses(token, licenses=[told["id"]])["licenses"]
     assert first["state"] == "renewed"
 
 
-def test_a_licence_to_keep_is_told_in_three_ways_and_renewed_with_a_fresh_token(app: App) -> None:
+def test_a_license_to_keep_is_told_in_three_ways_and_renewed_with_a_fresh_token(app: App) -> None:
     token = app.content_token(profile="VOD", storable=True)
     spc = app.spc(capabilities=tags.CAPABILITY_OFFLINE_KEY)
     answer = app.ask(spc, token, "?offline=1")
@@ -537,7 +537,7 @@ def test_a_licence_to_keep_is_told_in_three_ways_and_renewed_with_a_fresh_token(
         told = assert_three_ways_agree(app, renewed, fresh)
 
 
-def test_a_licence_of_another_device_is_nobodys_previous(app: App) -> None:
+def test_a_license_of_another_device_is_nobodys_previous(app: App) -> None:
     spc = app.spc(capabilities=tags.CAPABILITY_OFFLINE_KEY)
     first = app.ask(spc, app.content_token(profile="VOD", storable=True), "?offline=1").header("X-License-Id")
     app.device = device_for(read_device_credential(app.daemon.setup / "fairplay"), 1)
@@ -549,18 +549,18 @@ def test_a_licence_of_another_device_is_nobodys_previous(app: App) -> None:
     assert [row["license"] for row in rows["entries"]] == [first]
 
 
-def test_nobody_hears_of_the_licences_of_others(app: App) -> None:
+def test_nobody_hears_of_the_licenses_of_others(app: App) -> None:
     members, token = begin(app)
     stranger = App(app.daemon, app.device, f"account-{secrets.token_hex(6)}", app.client)
     strange = stranger.content_token()
     never = secrets.token_hex(16)
     ids = [members["license"]["id"], never, "no id"]
-    answer = stranger.licences(strange, licenses=ids)["licenses"]
-    assert answer == [{"id": licence, "state": "unknown"} for licence in ids]
-    assert stranger.licences(strange, assets=[ISSUERS.content])["assets"] == [
+    answer = stranger.licenses(strange, licenses=ids)["licenses"]
+    assert answer == [{"id": license, "state": "unknown"} for license in ids]
+    assert stranger.licenses(strange, assets=[ISSUERS.content])["assets"] == [
         {"asset": ISSUERS.content, "licenses": []}
     ]
-    assert [licence["state"] for licence in app.licences(token, licenses=ids)["licenses"]] == [
+    assert [license["state"] for license in app.licenses(token, licenses=ids)["licenses"]] == [
         "valid",
         "unknown",
         "unknown",
@@ -584,12 +584,12 @@ def test_nobody_hears_of_the_licences_of_others(app: App) -> None:
 )
 def test_a_query_that_cannot_be_read_is_refused(app: App, body: bytes, code: str) -> None:
     token = app.content_token()
-    answer = app.client.send("POST", LICENCES, body, {"nv-authorizations": token})
+    answer = app.client.send("POST", LICENSES, body, {"nv-authorizations": token})
     assert (answer.status, answer.code) == (400, code)
 
 
 def test_a_query_needs_a_token(app: App) -> None:
-    answer = app.client.send("POST", LICENCES, b'{"licenses":["a"]}')
+    answer = app.client.send("POST", LICENSES, b'{"licenses":["a"]}')
     assert (answer.status, answer.code) == (401, "token_missing")
 
 

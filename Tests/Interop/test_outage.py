@@ -25,7 +25,7 @@ from outage_load import (
     node_on,
     node_with_disk,
     pass_seconds,
-    shipped_licences,
+    shipped_licenses,
 )
 from outage_server import PROGRAMS, Server, as_server, free_port, own_server
 from packagers import Credential, Packager, Request, document
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAMS, reason="Postgre
 
 SHARE = 0.9
 WARM_UP_SECONDS = 1.5
-# The codes that a client may get for a licence that must be counted, while the node cannot count it.
+# The codes that a client may get for a license that must be counted, while the node cannot count it.
 UNCOUNTABLE = {None, "storage_unavailable", "overloaded"}
 LOCKED = "content_key, token_use, replay, device_place, slot, renewal_session"
 
@@ -81,20 +81,20 @@ def assert_served(load: Load, start: float, end: float) -> None:
 
 
 def assert_counted_once(load: Load, server: Server, nodes: list[OutageNode]) -> None:
-    """Checks that no token of `counted` has more than its one use, and that every granted licence is counted.
+    """Checks that no token of `counted` has more than its one use, and that every granted license is counted.
 
     A node sends rows again that a standby's copy of the ledger lacks.
     """
     assert server.sql("SELECT coalesce(max(uses), 0) FROM token_use") in ("0", "1")
     given = load.codes("counted")[None]
     counted = int(server.sql("SELECT count(*) FROM token_use"))
-    assert counted >= given, f"{given} licences were given, and {counted} uses are counted"
+    assert counted >= given, f"{given} licenses were given, and {counted} uses are counted"
     assert_in_ledgers(nodes, load.given)
-    rows = sum(sum(node.licences().values()) for node in nodes)
+    rows = sum(sum(node.licenses().values()) for node in nodes)
     deadline = time.monotonic() + 60
-    while shipped_licences(server) < rows and time.monotonic() < deadline:
+    while shipped_licenses(server) < rows and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert shipped_licences(server) >= rows
+    assert shipped_licenses(server) >= rows
 
 
 # --- PostgreSQL: the short form ---------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_a_silent_server_is_an_outage(server: Server, running: list[OutageNode],
 
 
 def test_a_locked_table_is_no_outage(server: Server, running: list[OutageNode], tmp_path: Path) -> None:
-    """With `admit`, a spent token gets no licence while the database is only locked."""
+    """With `admit`, a spent token gets no license while the database is only locked."""
     node = started(running, node_on(server, tmp_path / "1", on_outage="admit"))
     spent = token(sub=subject(), limits={"uses": 1})
     device = node.device()
@@ -216,7 +216,7 @@ def test_a_database_file_that_is_gone_is_noticed(running: list[OutageNode], tmp_
         noticed = time.monotonic()
         pass_seconds(0.5)
     assert state.degraded == ["ledger"]
-    # The node granted no licence while the file was missing.
+    # The node granted no license while the file was missing.
     assert not [asked for asked in load.asked if asked.status == 200 and asked.due > gone + 0.2], noticed - gone
     assert_in_kept(node, kept, load)
     # A restart creates an empty database only if the operator demands it.
@@ -429,7 +429,7 @@ def test_a_killed_server_and_what_was_admitted_meanwhile(
         node.await_state(is_up)
         node.await_state(lambda state: state.metric("latchkey_recounted_total") > 0)
         pass_seconds(3)
-    # In one outage, each token gets two licences at most.
+    # In one outage, each token gets two licenses at most.
     assert codes == [None] * 2 + ["storage_unavailable"] * 18
     assert late and all(not is_up(state) and state.ready == 200 for state in late)
     assert_served(load, start, end)

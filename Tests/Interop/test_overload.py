@@ -1,4 +1,4 @@
-"""More licence requests at the same time than the overall rate allows: they wait, and are refused after the
+"""More license requests at the same time than the overall rate allows: they wait, and are refused after the
 deadline."""
 
 import secrets
@@ -13,8 +13,8 @@ import pytest
 from deployment import register, run_latchkey
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LicenceClient
-from licence_policy import ContentKey
+from license_client import LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 
 CONTENT = f"crowd-{secrets.token_hex(4)}"
@@ -23,19 +23,19 @@ CROWD = 12
 
 
 def asker(daemon: OwnDaemon) -> Callable[[int], str]:
-    """A function that requests a licence with a new SPC, and returns the code of the answer."""
+    """A function that requests a license with a new SPC, and returns the code of the answer."""
     token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
     device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
     messages = [device.request(SPCOptions(CONTENT.encode())).message for _ in range(CROWD)]
 
     def ask(index: int) -> str:
-        client = LicenceClient(daemon.url)
+        client = LicenseClient(daemon.url)
         try:
-            answer = client.licence(messages[index], token)
+            answer = client.license(messages[index], token)
         finally:
             client.close()
         assert answer.status == 200 or answer.header("Retry-After")
-        return answer.code or "licence"
+        return answer.code or "license"
 
     return ask
 
@@ -55,7 +55,7 @@ def crowd(folder: Path, overload: dict[str, object]) -> tuple[Counter[str], dict
 
 def test_a_crowd_waits_and_is_served(latchkey_programs: None, tmp_path: Path) -> None:
     codes, metrics = crowd(tmp_path, {"wait": "30s"})
-    assert codes == Counter({"licence": CROWD})
+    assert codes == Counter({"license": CROWD})
     assert metrics["latchkey_overload_waited_total"] >= CROWD - 2
     assert metrics["latchkey_overload_waiting"] == 0
     assert metrics["latchkey_overload_refused_total"] == 0
@@ -64,5 +64,5 @@ def test_a_crowd_waits_and_is_served(latchkey_programs: None, tmp_path: Path) ->
 @pytest.mark.parametrize("overload", [{"wait": "0s"}, {"wait": "200ms"}])
 def test_who_cannot_wait_is_refused(latchkey_programs: None, tmp_path: Path, overload: dict[str, object]) -> None:
     codes, metrics = crowd(tmp_path, overload)
-    assert set(codes) == {"licence", "overloaded"}
+    assert set(codes) == {"license", "overloaded"}
     assert metrics["latchkey_overload_refused_total"] == codes["overloaded"]

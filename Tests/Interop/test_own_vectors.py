@@ -26,7 +26,7 @@ from fairplay_device.facts import (
     VMDeviceInfo,
 )
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
-from fairplay_device.licence import Licence, OfflineKey
+from fairplay_device.license import License, OfflineKey
 from fairplay_device.refusal import Refusal
 from fairplay_device.spc import RequestSecrets
 from fairplay_device.tllv import parse
@@ -287,8 +287,8 @@ def test_the_ckc_grants_what_is_expected_and_nothing_else(answered: Vector) -> N
 
 def test_an_answer_of_our_own_opens_with_the_devices_secrets(answered: Vector, key_server: KeyServer) -> None:
     theirs = open_ckc(bytes.fromhex(answered.content["ckc"]), answered.secrets)
-    licence = Licence(theirs.content_key, theirs.content_iv, theirs.terms, theirs.hdcp_level, theirs.security_level)
-    ours = open_ckc(key_server.answer(key_server.open(answered.spc), licence), answered.secrets)
+    license = License(theirs.content_key, theirs.content_iv, theirs.terms, theirs.hdcp_level, theirs.security_level)
+    ours = open_ckc(key_server.answer(key_server.open(answered.spc), license), answered.secrets)
     assert granted(ours) == answered.granted
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from licence_client import Answer
+from license_client import Answer
 from own_daemon import OwnDaemon
 from packagers import Request, vector
 from test_packagers_access import SECRET, KeyServer, bearer, guarded, material  # noqa: F401  (fixtures)

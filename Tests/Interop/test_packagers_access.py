@@ -1,6 +1,6 @@
 """Which credentials may request content keys, each over HTTP/1.1 and HTTP/2.
 
-A packager's credential gets no licence. A credential for licences or for the admin listener gets no content key.
+A packager's credential gets no license. A credential for licenses or for the admin listener gets no content key.
 """
 
 import base64
@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives import hashes
 
 from deployment import Deployment, deployment_of
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LICENCE_PATH
+from license_client import LICENSE_PATH
 from own_daemon import OwnDaemon, running_daemon
 from tls_material import KeyPair, make_pair
 
@@ -284,7 +284,7 @@ def test_certificates_of_others_open_nothing(guarded: KeyServer, material: dict[
         assert (answer.status_code, answer.json()["code"]) == (401, "packager_invalid"), name
 
 
-def test_what_opens_licences_or_the_admin_listener_opens_no_key(server: KeyServer, deployment: Deployment) -> None:
+def test_what_opens_licenses_or_the_admin_listener_opens_no_key(server: KeyServer, deployment: Deployment) -> None:
     admin = (server.daemon.setup / "secrets" / "admin-token").read_text().strip()
     for text in (admin, deployment.token):
         for headers in (bearer(text), {"x-api-key": text}, basic("first", text), {"ExpressPlayToken": text}):
@@ -301,7 +301,7 @@ def test_what_opens_licences_or_the_admin_listener_opens_no_key(server: KeyServe
             assert [answer.status_code for answer in asked] == [401] * 4, headers
 
 
-def test_a_packager_s_secret_opens_no_licence(server: KeyServer, deployment: Deployment) -> None:
+def test_a_packager_s_secret_opens_no_license(server: KeyServer, deployment: Deployment) -> None:
     message = device_for(deployment.credential, 2).request(SPCOptions(deployment.asset_id)).message
     raw = {"Content-Type": "application/octet-stream"}
 
@@ -316,11 +316,11 @@ def test_a_packager_s_secret_opens_no_licence(server: KeyServer, deployment: Dep
         }
         with server.client() as client:
             answers = {
-                name: client.post(LICENCE_PATH + query, headers=raw | headers, content=message)
+                name: client.post(LICENSE_PATH + query, headers=raw | headers, content=message)
                 for name, (headers, query) in ways.items()
             }
             body = {"spc": base64.b64encode(message).decode(), "token": text}
-            return answers | {"body": client.post(LICENCE_PATH, json=body)}
+            return answers | {"body": client.post(LICENSE_PATH, json=body)}
 
     other = asked(secrets.token_hex(24))
     for secret in (SECRET, OTHER_SECRET, READER_SECRET):

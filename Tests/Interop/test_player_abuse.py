@@ -1,4 +1,4 @@
-"""Bodies that try to cost far more than their size, each sent to the licence route with and without a valid token.
+"""Bodies that try to cost far more than their size, each sent to the license route with and without a valid token.
 
 The listener limits them to 64 KiB. These tests check the daemon's behaviour: it answers, uses no more memory, connects
 to no other server, and serves the next device.
@@ -13,7 +13,7 @@ import pytest
 
 from deployment import Deployment, deployment_of
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LICENCE_PATH, Answer
+from license_client import LICENSE_PATH, Answer
 from own_daemon import OwnDaemon, running_daemon
 
 RATES = {"rates": {name: {"perSecond": 100_000, "burst": 100_000} for name in ("perAddress", "perSubject")}}
@@ -115,13 +115,13 @@ def target(daemon: OwnDaemon) -> Iterator[Deployment]:
 
 
 def serves_the_next_device(target: Deployment) -> None:
-    opened = target.licence(device_for(target.credential, 1), SPCOptions(target.asset_id))
+    opened = target.license(device_for(target.credential, 1), SPCOptions(target.asset_id))
     assert opened.content_key == target.key.key
 
 
 def send(target: Deployment, body: bytes, token: str | None) -> Answer:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return target.client.send("POST", LICENCE_PATH, body, headers)
+    return target.client.send("POST", LICENSE_PATH, body, headers)
 
 
 @pytest.mark.parametrize("body", REPORTS.values(), ids=REPORTS)

@@ -27,8 +27,8 @@ from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import Credential, certificate_hash, make_credential
 from fairplay_device.facts import PlaybackState, SyncV2
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
-from licence_client import TIMEOUT_SECONDS, Answer, LicenceClient
-from licence_policy import ContentKey, Right
+from license_client import TIMEOUT_SECONDS, Answer, LicenseClient
+from license_policy import ContentKey, Right
 from own_daemon import OwnDaemon, running_daemon
 from player_corpus import Case, expand, read_cases
 
@@ -114,7 +114,7 @@ def tokens_for(deployment: Deployment, contents: dict[str, Content]) -> dict[str
 
 @contextmanager
 def over_http1(server: Server) -> Iterator[Transport]:
-    client = LicenceClient(server.daemon.url)
+    client = LicenseClient(server.daemon.url)
 
     def send(method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
         return client.send(method, path, body or None, headers)
@@ -327,10 +327,10 @@ def check_tags(body: bytes, values: Values, _: dict) -> None:
 
 def check_kaltura(body: bytes, values: Values, expected: dict) -> None:
     node = json.loads(body)
-    licence = opened(from_base64(node["ckc"]), "movie", values)
+    license = opened(from_base64(node["ckc"]), "movie", values)
     assert type(node["persistence_duration"]) is int and node["persistence_duration"] >= 0
-    assert licence.is_persistent == ("persistenceDuration" in expected)
-    if licence.is_persistent:
+    assert license.is_persistent == ("persistenceDuration" in expected)
+    if license.is_persistent:
         # Less than a minute has passed since the answer.
         assert 0 <= expected["persistenceDuration"] - node["persistence_duration"] < 60
 
@@ -367,10 +367,10 @@ def check_streaming_keys(body: bytes, values: Values, expected: dict) -> None:
         assert ("ckc" in entry) == (result == 0)
         if result != 0:
             continue
-        licence = opened(from_base64(entry["ckc"]), name, values)
-        assert licence.is_persistent == expected.get("isOffline", False)
+        license = opened(from_base64(entry["ckc"]), name, values)
+        assert license.is_persistent == expected.get("isOffline", False)
         if "lease" in expected:
-            assert licence.duration is not None and licence.duration.lease_seconds == expected["lease"]
+            assert license.duration is not None and license.duration.lease_seconds == expected["lease"]
             assert 0 < entry["renew-after"] < expected["lease"]
 
 

@@ -22,7 +22,7 @@ import pytest
 
 from deployment import Deployment, run_latchkey
 from fairplay_device.spc import SPCOptions, device_for
-from licence_policy import ContentKey
+from license_policy import ContentKey
 
 pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
 
@@ -162,7 +162,7 @@ def test_the_daemon_serves_what_the_tool_finds(deployment: Deployment, tmp_path:
         if one.get("assetID") is None:
             continue
         request = device.request(SPCOptions(one["assetID"].encode()))
-        answer = deployment.client.licence(request.message, token)
+        answer = deployment.client.license(request.message, token)
         if one["state"] == "live":
             live += 1
             assert one["kid"] == str(kid)

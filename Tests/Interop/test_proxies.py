@@ -37,7 +37,7 @@ REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 PART = b"x" * 1000
 CANCELLED = b"POST /fps/license HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n" + PART
 MODULES = Path("/usr/lib/nginx/modules")
-# The number of licence requests that one address may send in a burst.
+# The number of license requests that one address may send in a burst.
 BURST = 3
 ONE, ANOTHER, PRETENDED = "127.0.0.2", "127.0.0.3", "127.0.0.9"
 

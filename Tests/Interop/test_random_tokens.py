@@ -20,8 +20,8 @@ from fairplay_device.containers import VERSIONS
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.key_server import OpenedSPC, key_server_without_private_keys
 from fairplay_device.spc import RequestSecrets, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import Demand, Refused, Right
+from license_client import Answer, LicenseClient
+from license_policy import Demand, Refused, Right
 from own_daemon import OwnDaemon, running_daemon
 from random_requests import named_on_failure, random_content_key, random_options
 from random_tokens import RandomToken, random_token
@@ -64,7 +64,7 @@ def test_random_tokens_get_what_is_owed(daemon: OwnDaemon, seed: int) -> None:
     keys = [random_content_key(randomness) for _ in range(KEY_COUNT)]
     for key in keys:
         register(daemon.setup, CONTENT, key)
-    client = LicenceClient(daemon.url)
+    client = LicenseClient(daemon.url)
     outcomes: Counter[str] = Counter()
     dialects: Counter[str] = Counter()
     for number in range(COMBINATION_COUNT):
@@ -78,7 +78,7 @@ def test_random_tokens_get_what_is_owed(daemon: OwnDaemon, seed: int) -> None:
         server = key_server_without_private_keys(
             credential, {context.session.wrapped_key: context.session.keys.transport_key})
         token = random_token(randomness, ISSUERS, situation)
-        answer = client.licence(context.message, token.text, offline=situation.offline)
+        answer = client.license(context.message, token.text, offline=situation.offline)
         with named_on_failure(f"combination {number} of seed {seed}", token, situation, options, answer.body):
             outcome = judged(answer, server.open(context.message), token, situation, context.secrets)
         outcomes[outcome] += 1
@@ -96,7 +96,7 @@ def judged(
 ) -> str:
     """Checks that the answer is the one that the policy demands, and returns its kind."""
     try:
-        licence = decide(opened, token.entitlement, situation)
+        license = decide(opened, token.entitlement, situation)
     except Refused as refused:
         assert answer.code in refused.codes, f"{answer.status} {answer.code}, expected {refused.codes}"
         return str(answer.code)
@@ -104,6 +104,6 @@ def judged(
         assert answer.status == 200 and answer.header("Content-Type") == "application/json"
         assert answer.problem["playback"] == "ended"
         return "ended"
-    assert answer.status == 200, f"{answer.status} {answer.code}, expected {licence}"
-    assert_grants(open_ckc(answer.body, request_secrets), licence)
-    return type(licence.terms).__name__
+    assert answer.status == 200, f"{answer.status} {answer.code}, expected {license}"
+    assert_grants(open_ckc(answer.body, request_secrets), license)
+    return type(license.terms).__name__

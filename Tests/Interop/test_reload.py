@@ -1,4 +1,4 @@
-"""SIGHUP under a load of licence requests, for every field of the configuration.
+"""SIGHUP under a load of license requests, for every field of the configuration.
 
 The daemon prints the table of its fields and which of them need a restart. Each live field has a step that shows that
 the next request uses the changed value. Each fixed field is changed, and the log must name it. No request of the load
@@ -35,10 +35,10 @@ import tokens
 from fairplay_device import tags
 from fairplay_device.credentials import Credential, make_credential
 from fairplay_device.facts import DenyListVersion, SecurityLevelReport, VMDeviceInfo
-from fairplay_device.licence import OfflineKey, Streaming
+from fairplay_device.license import OfflineKey, Streaming
 from fairplay_device.spc import Device
 from key_server import make_keys, serving
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from reload_lab import PORTAL, TOKEN_HEADER, WAIT_SECONDS, Field, Lab, running_lab, table_of, with_values
 from test_callback import service
 from tls_material import make_pair
@@ -956,7 +956,7 @@ def together(lab: Lab, count: int) -> list[str]:
     messages = [lab.device().request(lab.options()).message for _ in range(count)]
 
     def ask(message: bytes) -> str:
-        client = LicenceClient(lab.url)
+        client = LicenseClient(lab.url)
         try:
             headers = {TOKEN_HEADER: opaque("slow"), "Content-Type": "application/octet-stream"}
             return client.send("POST", "/fps/license", message, headers).code or "good"
@@ -989,7 +989,7 @@ EACH_LICENSE_PATH = "licensePaths[]"
 
 def ask_at_path(lab: Lab) -> Answer:
     message = lab.device().request(lab.options()).message
-    return lab.post(message, {"Authorization": f"Bearer {lab.token()}"}, path="/licences/a")
+    return lab.post(message, {"Authorization": f"Bearer {lab.token()}"}, path="/licenses/a")
 
 
 changes(
@@ -1018,21 +1018,21 @@ changes(
 )
 changes(
     f"{EACH_LICENSE_PATH}.serves",
-    lambda lab: lab.client.send("GET", "/licences/a").status,
+    lambda lab: lab.client.send("GET", "/licenses/a").status,
     {f"{LICENSE_PATH}.serves": "license", f"{LICENSE_PATH}.certificateFormat": None},
     200,
     405,
 )
 changes(
     f"{EACH_LICENSE_PATH}.certificateFormat",
-    lambda lab: lab.client.send("GET", "/licences/a").header("Content-Type"),
+    lambda lab: lab.client.send("GET", "/licenses/a").header("Content-Type"),
     {f"{LICENSE_PATH}.certificateFormat": "pem"},
     "application/json",
     "application/x-pem-file",
 )
 changes(
     f"{EACH_LICENSE_PATH}.dialect",
-    lambda lab: lab.client.send("PUT", "/licences/a").header("Content-Type"),
+    lambda lab: lab.client.send("PUT", "/licenses/a").header("Content-Type"),
     {f"{LICENSE_PATH}.dialect": "nagra"},
     "application/problem+json",
     "application/json",
@@ -1405,9 +1405,9 @@ def crowd(lab: Lab) -> list[str]:
     messages = [(lab.device().request(lab.options()).message, lab.token()) for _ in range(12)]
 
     def ask(request: tuple[bytes, str]) -> str:
-        client = LicenceClient(lab.url)
+        client = LicenseClient(lab.url)
         try:
-            return client.licence(*request).code or "good"
+            return client.license(*request).code or "good"
         finally:
             client.close()
 

@@ -19,7 +19,7 @@ from accounts import Desk as AccountDesk
 from accounts import ledger_rows
 from counting_node import ISSUERS, Node, message, node_alone, nodes_on_one_database, token
 from fairplay_device import tags
-from licence_client import Answer
+from license_client import Answer
 from outage_load import OutageNode, node_on
 from outage_server import own_server
 from own_daemon import stop_daemon
@@ -339,7 +339,7 @@ def test_terminations_at_random_give_nothing_twice(latchkey_programs: None, tmp_
             answers = [pool.submit(node.ask, spc, bearer) for bearer, spc in messages]
             while not all(answer.done() for answer in answers):
                 server.sql(TERMINATE)
-        # A use may be spent for a request whose answer was lost. It gets its licence when it is repeated.
+        # A use may be spent for a request whose answer was lost. It gets its license when it is repeated.
         final = [
             answer.result() if answer.result().status != 503 else ask_again(node, spc, bearer)
             for (bearer, spc), answer in zip(messages, answers)

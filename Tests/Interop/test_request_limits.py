@@ -14,7 +14,7 @@ import pytest
 import http1_wire
 from asking_http2 import HTTP2Client
 from deployment import run_latchkey
-from licence_client import LICENCE_PATH, Answer
+from license_client import LICENSE_PATH, Answer
 from openapi_lab import Lab, running_lab
 from own_daemon import OwnDaemon, running_daemon
 
@@ -72,9 +72,9 @@ def test_version_2_refuses_the_same(lab: Lab) -> None:
     async def statuses() -> list[int]:
         client = await HTTP2Client.connect((address.hostname, address.port), over_tls=False)
         found = [
-            await client.ask("POST", LICENCE_PATH, {"content-encoding": "gzip"}, b"{}"),
-            await client.ask("POST", f"{LICENCE_PATH}?{MANY}", {}, b"{}"),
-            await client.ask("POST", f"{LICENCE_PATH}?{MANY[1:]}", {"content-encoding": "identity"}, b"{}"),
+            await client.ask("POST", LICENSE_PATH, {"content-encoding": "gzip"}, b"{}"),
+            await client.ask("POST", f"{LICENSE_PATH}?{MANY}", {}, b"{}"),
+            await client.ask("POST", f"{LICENSE_PATH}?{MANY[1:]}", {"content-encoding": "identity"}, b"{}"),
         ]
         await client.close()
         return found
@@ -106,7 +106,7 @@ def proxied(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -
         yield daemon
 
 
-def refused_head(daemon: OwnDaemon, code: str, fields: str, path: str = LICENCE_PATH) -> Answer:
+def refused_head(daemon: OwnDaemon, code: str, fields: str, path: str = LICENSE_PATH) -> Answer:
     query, more = REFUSED_HEADS[code]
     text = f"POST {path}{query} HTTP/1.1\r\nHost: localhost\r\n{fields}{more}\r\n".encode()
     answer = http1_wire.as_answer(http1_wire.exchange(daemon.public, text).responses[-1])
@@ -140,9 +140,9 @@ def test_the_refusal_of_a_head_without_a_trusted_proxy_believes_no_field(lab: La
 
 @pytest.mark.parametrize("query", ["format=zzz", "offline=yes", "renew=2", "previous=7", "offline=1&offline=1"])
 def test_a_wrong_parameter_is_not_called_bad_http(lab: Lab, query: str) -> None:
-    answer = lab.ask("POST", LICENCE_PATH, b"-", dict([query.split("&")[0].split("=")]))
+    answer = lab.ask("POST", LICENSE_PATH, b"-", dict([query.split("&")[0].split("=")]))
     if "&" in query:
-        answer = lab.deployment.client.send("POST", f"{LICENCE_PATH}?{query}", b"-")
+        answer = lab.deployment.client.send("POST", f"{LICENSE_PATH}?{query}", b"-")
     assert (answer.status, answer.code) == (400, "request_invalid")
     problem = answer.problem
     assert problem["parameter"] == query.partition("=")[0] and str(problem["parameter"]) in str(problem["hint"])

@@ -12,7 +12,7 @@ import pytest
 from deployment import Deployment, deployment_of, run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
-from licence_client import LICENCE_PATH, Answer, LicenceClient
+from license_client import LICENSE_PATH, Answer, LicenseClient
 from own_daemon import OwnDaemon, running_daemon
 
 COPIES = 9
@@ -35,9 +35,9 @@ def request(deployment: Deployment, version: int = 1, asset_id: bytes | None = N
     return device_for(deployment.credential, version).request(SPCOptions(asset_id or deployment.asset_id))
 
 
-def ask(deployment: Deployment, body: bytes, token: str | None, client: LicenceClient | None = None) -> Answer:
+def ask(deployment: Deployment, body: bytes, token: str | None, client: LicenseClient | None = None) -> Answer:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return (client or deployment.client).send("POST", LICENCE_PATH, body, headers)
+    return (client or deployment.client).send("POST", LICENSE_PATH, body, headers)
 
 
 def array_of(messages: list[bytes]) -> bytes:
@@ -71,7 +71,7 @@ def test_several_keys_are_one_batch_and_one_commit(daemon: OwnDaemon, deployment
         f'latchkey_license_requests_total{{shape="key_array",outcome="{outcome}"}}' for outcome in ("issued", "refused")
     ]
     assert since(daemon, before, *names) == [3, 1, 2, 1]
-    # One batch for both licences. The row of the refusal may be in a second batch.
+    # One batch for both licenses. The row of the refusal may be in a second batch.
     assert 1 <= since(daemon, before, BATCHES)[0] <= 2
     assert len(rows(daemon, "license_issued")) == issued + 2
     entries = json.loads(answer.body)
@@ -94,7 +94,7 @@ def test_a_burst_of_copies_costs_one_operation(daemon: OwnDaemon, deployment: De
     start = threading.Barrier(COPIES)
 
     def copy() -> None:
-        client = LicenceClient(daemon.url)
+        client = LicenseClient(daemon.url)
         try:
             start.wait(timeout=20)
             answers.append(ask(deployment, body, deployment.token, client))
@@ -170,17 +170,17 @@ def test_a_refusal_names_the_certificates(deployment: Deployment) -> None:
 
 def test_a_refusal_names_the_header_of_the_token(deployment: Deployment) -> None:
     message = request(deployment).message
-    answer = deployment.client.send("POST", LICENCE_PATH, message, {"X-Player-Token": deployment.token})
+    answer = deployment.client.send("POST", LICENSE_PATH, message, {"X-Player-Token": deployment.token})
     assert (answer.status, answer.code) == (401, "token_missing")
     assert answer.problem["header"].lower() == "x-player-token"
     headers = {"Authorization": f"Bearer {deployment.token}", "x-dt-auth-token": "another"}
-    answer = deployment.client.send("POST", LICENCE_PATH, message, headers)
+    answer = deployment.client.send("POST", LICENSE_PATH, message, headers)
     assert (answer.status, answer.code) == (400, "token_ambiguous")
     assert "Authorization" in answer.problem["detail"] and "x-dt-auth-token" in answer.problem["detail"]
 
 
 def test_get_says_what_to_do(deployment: Deployment) -> None:
-    answer = deployment.client.send("GET", LICENCE_PATH)
+    answer = deployment.client.send("GET", LICENSE_PATH)
     assert (answer.status, answer.code, answer.header("Allow")) == (405, "method_not_allowed", "POST, OPTIONS")
     assert "only POST" in answer.problem["detail"] and "by POST" in answer.problem["hint"]
     assert "the method GET" in answer.problem["detail"]

@@ -1,4 +1,4 @@
-"""Live content with rotating keys: which periods get licences, who makes the periods, and the alert for a missing
+"""Live content with rotating keys: which periods get licenses, who makes the periods, and the alert for a missing
 one."""
 
 import json
@@ -21,8 +21,8 @@ import yaml
 from counting_node import Node, message, nodes_on_one_database, token
 from deployment import Deployment, deployment_of, run_latchkey
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon, stop_daemon
 
 REPOSITORY = Path(__file__).parents[2]
@@ -60,9 +60,9 @@ class Live:
         shown = json.loads(run_latchkey(self.daemon.setup, "keys", "show", "--kid", kid, "--reveal", "--json"))
         return ContentKey(uuid.UUID(kid).bytes, bytes.fromhex(shown["key"]), bytes.fromhex(shown["iv"]))
 
-    def ask(self, kid: str, client: LicenceClient | None = None) -> Answer:
+    def ask(self, kid: str, client: LicenseClient | None = None) -> Answer:
         message = device_for(self.deployment.credential, 1).request(SPCOptions(f"skd://{kid}".encode())).message
-        return (client or self.deployment.client).licence(message, self.token)
+        return (client or self.deployment.client).license(message, self.token)
 
     def served(self) -> set[int]:
         """The periods whose key a player gets. A request for any other period is refused as if it had no key."""
@@ -114,14 +114,14 @@ def test_the_window_decides_which_periods_are_served(live: Live) -> None:
     live.daemon.await_log("period 3 has left the window of news: current 8, window 0")
     live.rotate("--window", "4", "--no-keys")
     live.await_served({4, 5, 6, 7, 8, 9})
-    # Each period has its own key, and a licence has the key of its period.
+    # Each period has its own key, and a license has the key of its period.
     answers = {period: live.key(period) for period in (4, 9)}
     assert answers[4].key != answers[9].key and answers[4].iv != answers[9].iv
     for key in answers.values():
         request = device_for(live.deployment.credential, 1).request(
             SPCOptions(f"skd://{uuid.UUID(bytes=key.key_id)}".encode())
         )
-        live.deployment.open(live.deployment.client.licence(request.message, live.token), request.secrets, key)
+        live.deployment.open(live.deployment.client.license(request.message, live.token), request.secrets, key)
 
 
 def test_a_schedule_decides_which_period_is_the_current_one(live: Live, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_many_players_get_the_new_key_at_the_boundary(live: Live) -> None:
     next_key = live.rotate("--period", "2")["keys"][0]["kid"]
 
     def player(_: int) -> list[int]:
-        client = LicenceClient(live.daemon.url)
+        client = LicenseClient(live.daemon.url)
         statuses = [live.ask(next_key, client).status for _ in range(PLAYERS // CLIENTS)]
         client.close()
         return statuses
@@ -328,8 +328,8 @@ def test_the_alert_fires_while_the_next_period_cannot_be_made(live: Live) -> Non
     assert metrics["latchkey_live_contents_without_next_period"] == 1
     assert metrics['latchkey_degraded{part="periods"}'] == 1
     live.daemon.await_log('"degraded"')
-    # Licences are still granted.
-    assert live.deployment.licence(device_for(live.deployment.credential, 1), SPCOptions(live.deployment.asset_id))
+    # Licenses are still granted.
+    assert live.deployment.license(device_for(live.deployment.credential, 1), SPCOptions(live.deployment.asset_id))
     with database:
         database.execute("DROP TRIGGER no_more_keys")
     database.close()

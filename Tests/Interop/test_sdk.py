@@ -1,4 +1,4 @@
-"""A daemon whose credential is of the kind `sdk`: licences that a library writes, in worker processes.
+"""A daemon whose credential is of the kind `sdk`: licenses that a library writes, in worker processes.
 
 The library is a stand-in (Tests/SDKStandIn). Nothing here was run with Apple's.
 """
@@ -24,8 +24,8 @@ from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import Credential, make_credential, read_device_credential
 from fairplay_device.facts import DenyListVersion, PlaybackState, SyncV2
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
-from licence_client import Answer
-from licence_policy import ContentKey
+from license_client import Answer
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 from sdk_certificates import newer_entry, older_entry, write_certificates
 from sdk_library import FLAVOURS, build_libraries
@@ -122,26 +122,26 @@ def ask(
     at: Deployment, right: dict[str, object], version: int = 1, *, offline: bool = False, **changes: object
 ) -> tuple[Answer, PlaybackContext]:
     context = context_of(at, version, **changes)
-    return at.client.licence(context.message, token_of(at, right), offline=offline), context
+    return at.client.license(context.message, token_of(at, right), offline=offline), context
 
 
 def granted(at: Deployment, right: dict[str, object], version: int = 1, **changes: object) -> OpenedCKC:
     answer, context = ask(at, right, version, **changes)
     assert answer.status == 200, answer.body
     # Not strict: the library writes a reserved word of its own, and makes new padding for the echoes.
-    licence = open_ckc(answer.body, context.secrets, strict=False)
-    assert (licence.content_key, licence.content_iv) == (at.key.key, at.key.iv)
-    return licence
+    license = open_ckc(answer.body, context.secrets, strict=False)
+    assert (license.content_key, license.content_iv) == (at.key.key, at.key.iv)
+    return license
 
 
-# --- Licences ---------------------------------------------------------------------------------------------------------
+# --- Licenses ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_the_library_writes_licences_to_stream(at: Deployment, version: int) -> None:
-    licence = granted(at, {}, version)
-    assert licence.duration is None and licence.offline_key is None
-    assert licence.hdcp_level == tags.HDCP_TYPE_0 and licence.security_level == tags.LEVEL_BASELINE
+def test_the_library_writes_licenses_to_stream(at: Deployment, version: int) -> None:
+    license = granted(at, {}, version)
+    assert license.duration is None and license.offline_key is None
+    assert license.hdcp_level == tags.HDCP_TYPE_0 and license.security_level == tags.LEVEL_BASELINE
     leased = granted(at, {"lease": 600}, version)
     assert leased.duration is not None and leased.duration.lease_seconds == 600
     # Protected at least as the right demands.
@@ -150,7 +150,7 @@ def test_the_library_writes_licences_to_stream(at: Deployment, version: int) -> 
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_the_library_writes_licences_to_keep(at: Deployment, version: int) -> None:
+def test_the_library_writes_licenses_to_keep(at: Deployment, version: int) -> None:
     right = {"mode": "offline", "storage": 86_400, "playback": 3_600}
     kept = granted(at, right, version, offline=True, capabilities=OFFLINE_2).offline_key
     assert kept is not None and (kept.storage, kept.playback) == (86_400, 3_600)
@@ -189,62 +189,62 @@ def test_a_forged_request_gets_the_uniform_refusal(at: Deployment) -> None:
     context = context_of(at)
     forged = bytearray(context.message)
     forged[40] ^= 1
-    other = at.client.licence(bytes(forged), at.token)
+    other = at.client.license(bytes(forged), at.token)
     assert_problem(other, Outcome(422, "spc_rejected"))
     stranger = device_for(replace(at.credential, application_secret=bytes(16)), 1).request(SPCOptions(at.asset_id))
-    refused = at.client.licence(stranger.message, at.token)
+    refused = at.client.license(stranger.message, at.token)
     assert_problem(refused, Outcome(422, "spc_rejected"))
     assert len(refused.body) == len(other.body)
 
 
-def test_a_sync_report_is_answered_without_a_licence(at: Deployment) -> None:
+def test_a_sync_report_is_answered_without_a_license(at: Deployment) -> None:
     report = SyncV2(0, tags.SYNC_REPORT, bytes(range(16)), 3_600)
     answer, _ = ask(at, {"mode": "offline"}, sync=report, return_request=(tags.SYNC, tags.ASSET_ID))
     assert answer.status == 200 and "sync" in answer.body.decode()
 
 
-def test_a_repeated_request_gets_its_licence_again(at: Deployment) -> None:
+def test_a_repeated_request_gets_its_license_again(at: Deployment) -> None:
     token = token_of(at, {"lease": 600})
     context = context_of(at)
-    answers = [at.client.licence(context.message, token) for _ in range(3)]
+    answers = [at.client.license(context.message, token) for _ in range(3)]
     for answer in answers:
-        licence = open_ckc(answer.body, context.secrets, strict=False)
-        assert licence.content_key == at.key.key and licence.duration is not None
-        assert 590 <= licence.duration.lease_seconds <= 600
+        license = open_ckc(answer.body, context.secrets, strict=False)
+        assert license.content_key == at.key.key and license.duration is not None
+        assert 590 <= license.duration.lease_seconds <= 600
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_playback_is_renewed_and_ended(at: Deployment, version: int) -> None:
-    """The session token of a licence renews it, and its device ends the playback."""
+    """The session token of a license renews it, and its device ends the playback."""
     device = device_for(at.credential, version)
 
     def context(state: int) -> PlaybackContext:
         return device.request(SPCOptions(at.asset_id, playback_state=replace(STATE, state=state)))
 
-    first = at.client.licence(context(tags.READY_TO_START).message, token_of(at, {"lease": 60}))
+    first = at.client.license(context(tags.READY_TO_START).message, token_of(at, {"lease": 60}))
     assert first.status == 200
     session = first.header("X-Session-Token")
     assert session is not None
     expiring = context(tags.LEASE_ABOUT_TO_EXPIRE)
-    renewed = at.client.licence(expiring.message, session)
+    renewed = at.client.license(expiring.message, session)
     assert renewed.status == 200, renewed.body
-    licence = open_ckc(renewed.body, expiring.secrets, strict=False)
-    assert licence.content_key == at.key.key and licence.duration is not None
-    stopped = at.client.licence(context(tags.PLAYBACK_STOPPED).message, renewed.header("X-Session-Token") or session)
+    license = open_ckc(renewed.body, expiring.secrets, strict=False)
+    assert license.content_key == at.key.key and license.duration is not None
+    stopped = at.client.license(context(tags.PLAYBACK_STOPPED).message, renewed.header("X-Session-Token") or session)
     assert stopped.status == 200 and stopped.problem["playback"] == "ended"
 
 
 def test_a_copy_of_a_request_costs_one_call(libraries: Path, latchkey_programs: None, tmp_path: Path) -> None:
-    """What remains of the first licence is known before the library is asked."""
+    """What remains of the first license is known before the library is asked."""
     with sdk_daemon(tmp_path, library_of(libraries, "rust")) as daemon:
         daemon.await_log("ladder_worker_ready")
         at = deployment_of(daemon.url, daemon.setup)
         token, context = token_of(at, {"lease": 600}), context_of(at)
         seconds = []
         for count in range(1, 4):
-            answer = at.client.licence(context.message, token)
-            licence = open_ckc(answer.body, context.secrets, strict=False)
-            seconds.append(licence.duration.lease_seconds)
+            answer = at.client.license(context.message, token)
+            license = open_ckc(answer.body, context.secrets, strict=False)
+            seconds.append(license.duration.lease_seconds)
             (calls,) = daemon.metrics("latchkey_module_answers_total").values()
             assert calls == count
             next_second = int(time.time()) + 1
@@ -266,10 +266,10 @@ FAULTS = {
 }  # fmt: skip
 
 
-def test_a_library_that_fails_gives_no_wrong_licence(
+def test_a_library_that_fails_gives_no_wrong_license(
     libraries: Path, latchkey_programs: None, tmp_path: Path
 ) -> None:
-    """Each fault costs its own request alone, gives no licence of another key, and leaves no key in the log."""
+    """Each fault costs its own request alone, gives no license of another key, and leaves no key in the log."""
     with sdk_daemon(tmp_path, library_of(libraries, "rust"), workers=2) as daemon:
         daemon.await_log("ladder_worker_ready")
         at = deployment_of(daemon.url, daemon.setup)
@@ -278,7 +278,7 @@ def test_a_library_that_fails_gives_no_wrong_licence(
             key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
             register(daemon.setup, content, key)
             context = device_for(at.credential, 1).request(SPCOptions(content.encode()))
-            answer = at.client.licence(context.message, token_of(at, {}, content))
+            answer = at.client.license(context.message, token_of(at, {}, content))
             if status is not None:
                 assert answer.status == status, (name, answer.status, answer.body)
             if answer.status == 200:

@@ -30,7 +30,7 @@ from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import Credential, make_credential
 from fairplay_device.spc import PlaybackContext
 from lengths import IS_LONG, inputs
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import (
     STOP_SECONDS,
     UNPRIVILEGED,
@@ -48,7 +48,7 @@ from sdk_load import (
     await_true,
     copy_library,
     events,
-    licences_in_ledger,
+    licenses_in_ledger,
     module_entry,
     native_entry,
     ready_workers,
@@ -66,13 +66,13 @@ from test_sdk import library_of
 THREADS = 8
 MEBIBYTE = 1 << 20
 
-# The faults of a library after which there is no licence.
+# The faults of a library after which there is no license.
 FAILURES = (
     "crash", "abort", "exit", "hang", "exhaust-memory", "panic", "call-status", "no-answer", "facts-wrong",
     "numbers-large", "numbers-too-large", "id-wrong", "item-status", "ckc-missing", "ckc-not-base64", "ckc-length",
     "ckc-cut", "items-empty", "items-twice", "not-json", "cut", "size-large", "nul-in-the-middle", "huge",
 )  # fmt: skip
-# Those that change nothing about the licence.
+# Those that change nothing about the license.
 HARMLESS = ("slow", "print-request", "print-output", "hu-random", "hu-wrong", "no-nul", "size-32")
 # Only the library knows the session key. So nothing but the device can find out that a CKC has another key.
 LIES = ("ckc-other-key",)
@@ -84,12 +84,12 @@ def libraries() -> Path:
     return build_libraries()
 
 
-def assert_licence(answer: Answer, context: PlaybackContext, kept: Kept) -> str:
-    """Fails unless the answer is a licence with this key for the device of the request. Returns the licence's id."""
+def assert_license(answer: Answer, context: PlaybackContext, kept: Kept) -> str:
+    """Fails unless the answer is a license with this key for the device of the request. Returns the license's id."""
     assert answer.status == 200, answer.body
     # Not strict: the library writes a reserved word of its own, and makes new padding for the echoes.
-    licence = open_ckc(answer.body, context.secrets, strict=False)
-    assert (licence.content_key, licence.content_iv) == (kept.key, kept.iv)
+    license = open_ckc(answer.body, context.secrets, strict=False)
+    assert (license.content_key, license.content_iv) == (kept.key, kept.iv)
     return answer.header("X-License-Id") or ""
 
 
@@ -98,7 +98,7 @@ def assert_licence(answer: Answer, context: PlaybackContext, kept: Kept) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """What one viewer does. Without a fault, it asks for one licence."""
+    """What one viewer does. Without a fault, it asks for one license."""
 
     fault: str | None
     version: int
@@ -145,7 +145,7 @@ class Crowd:
                 thread.result()
 
     def work(self, waiting: "queue.SimpleQueue[tuple[int, Job]]") -> None:
-        asker = Asker(LicenceClient(self.at.client.url))
+        asker = Asker(LicenseClient(self.at.client.url))
         try:
             while not waiting.empty():
                 try:
@@ -161,9 +161,9 @@ class Crowd:
         with self.lock:
             self.repetitions.append(asker.repetitions)
 
-    def note(self, *licences: str) -> None:
+    def note(self, *licenses: str) -> None:
         with self.lock:
-            self.given += licences
+            self.given += licenses
 
     def request(self, asset: str, job: Job) -> PlaybackContext:
         return spc(self.at.credential, asset, job.version)
@@ -179,16 +179,16 @@ class Crowd:
         if job.fault is None:
             with self.lock:
                 self.longest_good = max(self.longest_good, time.monotonic() - start)
-        (licence,) = {assert_licence(answer, context, kept) for answer in answers}
-        self.note(licence)
+        (license,) = {assert_license(answer, context, kept) for answer in answers}
+        self.note(license)
         if job.is_once:
-            # A copy of the request is the same use and the same licence.
-            assert assert_licence(asker.ask(context.message, token), context, kept) == licence
+            # A copy of the request is the same use and the same license.
+            assert assert_license(asker.ask(context.message, token), context, kept) == license
             self.assert_spent(asker, job, kept, token)
 
     def ask_at_once(self, job: Job, context: PlaybackContext, token: str) -> list[Answer]:
         """The answers to copies of a request on connections of their own."""
-        askers = [Asker(LicenceClient(self.at.client.url)) for _ in range(job.copies)]
+        askers = [Asker(LicenseClient(self.at.client.url)) for _ in range(job.copies)]
         with ThreadPoolExecutor(job.copies) as pool:
             asked = [pool.submit(asker.ask, context.message, token) for asker in askers]
             answers = [answer.result() for answer in asked]
@@ -199,12 +199,12 @@ class Crowd:
         return answers
 
     def ask_with_fault(self, asker: Asker, job: Job, kept: Kept, token: str) -> bool:
-        """Asks with the fault. Returns whether there was a licence."""
+        """Asks with the fault. Returns whether there was a license."""
         fault = str(job.fault)
         context = self.request(kept.faulty, job)
         if fault in FAILURES:
             for _ in range(2 if job.is_stubborn else 1):
-                answer = asker.client.licence(context.message, token)
+                answer = asker.client.license(context.message, token)
                 with self.lock:
                     self.statuses[fault, answer.status] += 1
                 assert answer.status in (500, 503), answer.body
@@ -219,7 +219,7 @@ class Crowd:
             assert key not in {each.key for each in self.kept.values()}, "the key of a content came by a lie"
             self.note(answer.header("X-License-Id") or "")
         else:
-            self.note(assert_licence(answer, context, kept))
+            self.note(assert_license(answer, context, kept))
         return True
 
     def assert_spent(self, asker: Asker, job: Job, kept: Kept, token: str) -> None:
@@ -249,10 +249,10 @@ def test_every_fault_of_the_stand_in_is_used() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flavour", list(FLAVOURS) if IS_LONG else ["rust"])
-def test_faults_under_load_give_no_wrong_licence_and_lose_no_use(
+def test_faults_under_load_give_no_wrong_license_and_lose_no_use(
     libraries: Path, latchkey_programs: None, tmp_path: Path, flavour: str, seed: int
 ) -> None:
-    """Each fault costs its own request alone. The ledger has every licence that was given, once, and no other."""
+    """Each fault costs its own request alone. The ledger has every license that was given, once, and no other."""
     library = library_of(libraries, flavour)
     made = make_credential()
 
@@ -279,8 +279,8 @@ def test_faults_under_load_give_no_wrong_licence_and_lose_no_use(
         took = time.monotonic() - began
         grown = max(sizes)
 
-        # Every licence is recorded before it is given, and nothing is recorded that was not given.
-        recorded = licences_in_ledger(daemon.setup)
+        # Every license is recorded before it is given, and nothing is recorded that was not given.
+        recorded = licenses_in_ledger(daemon.setup)
         assert len(set(crowd.given)) == len(crowd.given)
         assert recorded == Counter(crowd.given)
         metrics = daemon.metrics("latchkey_module_")
@@ -297,7 +297,7 @@ def test_faults_under_load_give_no_wrong_licence_and_lose_no_use(
         at.client.close()
         print(
             f"\n{flavour}: seed {seed}, {count} faults and {count} good requests in {took:.1f} s, {THREADS} threads; "
-            f"{len(crowd.given)} licences, {sum(crowd.repetitions)} repetitions, {deaths:.0f} deaths of workers, "
+            f"{len(crowd.given)} licenses, {sum(crowd.repetitions)} repetitions, {deaths:.0f} deaths of workers, "
             f"{losses:.0f} lost calls, {unavailable:.0f} without a worker; "
             f"the longest good request {crowd.longest_good:.1f} s; "
             f"the daemon grew by {', '.join(f'{size / MEBIBYTE:.1f}' for size in sizes)} MiB in the quarters\n"
@@ -453,9 +453,9 @@ def test_workers_show_no_secret(libraries: Path, latchkey_programs: None, tmp_pa
             for asset in (kept[fault].faulty, kept[fault].content):
                 context = spc(made, asset, 1 + number % 3)
                 if asset == kept[fault].faulty and not fault.startswith("print"):
-                    assert at.client.licence(context.message, token).status in (500, 503)
+                    assert at.client.license(context.message, token).status in (500, 503)
                 else:
-                    assert_licence(asker.ask(context.message, token), context, kept[fault])
+                    assert_license(asker.ask(context.message, token), context, kept[fault])
                 await_true("two workers are ready", lambda: live_workers(daemon) == 2)
                 for process in [daemon.process.pid, *worker_ids(daemon.process.pid)]:
                     seen.add(process)
@@ -532,7 +532,7 @@ class Target:
 
 
 class Load:
-    """Threads that ask for licences of each credential without a pause, until they are told to end."""
+    """Threads that ask for licenses of each credential without a pause, until they are told to end."""
 
     # A secret may change between a request and its repetition, but not this often.
     TRIES_MAXIMUM = 4
@@ -546,23 +546,23 @@ class Load:
         self.threads = [self.pool.submit(self.work, targets[number % len(targets)]) for number in range(threads)]
 
     def work(self, target: Target) -> None:
-        client = LicenceClient(self.at.client.url)
+        client = LicenseClient(self.at.client.url)
         token = tokens.with_rights(self.at.token, self.at.signing_key, [{"content": target.kept.content}])
         try:
             while not self.over.is_set():
-                self.licence(client, target, token)
+                self.license(client, target, token)
         finally:
             client.close()
 
-    def licence(self, client: LicenceClient, target: Target, token: str) -> None:
-        """Gets one licence. A refusal is right only for a secret that was not in force, or not any more."""
+    def license(self, client: LicenseClient, target: Target, token: str) -> None:
+        """Gets one license. A refusal is right only for a secret that was not in force, or not any more."""
         for number in range(self.TRIES_MAXIMUM):
             generation, new, old = target.generation, target.credential, target.before
             uses_old = generation % 2 == 1 and number % 2 == 1
             context = spc(old if uses_old and old else new, target.kept.content, 1)
-            answer = client.licence(context.message, token)
+            answer = client.license(context.message, token)
             if answer.status == 200:
-                assert_licence(answer, context, target.kept)
+                assert_license(answer, context, target.kept)
                 with self.lock:
                     target.given += 1
                 return
@@ -580,7 +580,7 @@ class Load:
         raise AssertionError(f"{target.name}: {self.TRIES_MAXIMUM} refusals in a row")
 
     def await_more(self, count: int = 5) -> None:
-        """Waits until each credential has given so many more licences. Fails if a thread has failed."""
+        """Waits until each credential has given so many more licenses. Fails if a thread has failed."""
         wanted = [target.given + count for target in self.targets]
 
         def is_reached() -> bool:
@@ -589,7 +589,7 @@ class Load:
                     thread.result()
             return all(target.given >= least for target, least in zip(self.targets, wanted))
 
-        await_true("more licences of each credential", is_reached)
+        await_true("more licenses of each credential", is_reached)
 
     def end(self) -> None:
         self.over.set()
@@ -620,9 +620,9 @@ def rotate_library(daemon: OwnDaemon, load: Load, target: Target, slow: Kept) ->
     assert old
     context = spc(target.credential, slow.faulty, 1)
     token = tokens.with_rights(load.at.token, load.at.signing_key, [{"content": slow.content}])
-    client = LicenceClient(load.at.client.url)
+    client = LicenseClient(load.at.client.url)
     with ThreadPoolExecutor(1) as pool:
-        call = pool.submit(client.licence, context.message, token)
+        call = pool.submit(client.license, context.message, token)
         await_true("the library sleeps", lambda: any(sleeps(worker) for worker in old))
         target.rotate()
         write_secret(daemon, target)
@@ -632,7 +632,7 @@ def rotate_library(daemon: OwnDaemon, load: Load, target: Target, slow: Kept) ->
         new = set(ready_workers(daemon.log, target.name)) - old
         assert new & worker_ids(daemon.process.pid), "a new worker is ready"
         target.settle()
-        assert_licence(call.result(), context, slow)
+        assert_license(call.result(), context, slow)
     client.close()
     await_true("the old workers are gone", lambda: not old & worker_ids(daemon.process.pid), seconds=30)
     return was_longer
@@ -662,7 +662,7 @@ def rotate_at_once(daemon: OwnDaemon, load: Load, targets: list[Target], count: 
     def is_in_force(target: Target) -> bool:
         context = spc(target.credential, target.kept.content)
         token = tokens.with_rights(load.at.token, load.at.signing_key, [{"content": target.kept.content}])
-        return load.at.client.licence(context.message, token).status == 200
+        return load.at.client.license(context.message, token).status == 200
 
     for target in targets:
         await_true("the last delivery is in force", lambda target=target: is_in_force(target))
@@ -706,7 +706,7 @@ def turn_stage(daemon: OwnDaemon, target: Target) -> None:
 def test_each_credential_rotates_while_all_are_under_load(
     libraries: Path, latchkey_programs: None, tmp_path: Path
 ) -> None:
-    """No rotation costs a request of any credential, and calls that are under way get their licence."""
+    """No rotation costs a request of any credential, and calls that are under way get their license."""
     if os.geteuid() != 0:
         pytest.skip("only root can see when a worker is in a slow call")
     made = {name: make_credential() for name in ("apple-c", "apple-swift", "native", "module")}
@@ -758,11 +758,11 @@ def test_each_credential_rotates_while_all_are_under_load(
             if target.before is not None:
                 context = spc(target.before, target.kept.content)
                 token = tokens.with_rights(at.token, at.signing_key, [{"content": target.kept.content}])
-                assert at.client.licence(context.message, token).code == "spc_rejected"
+                assert at.client.license(context.message, token).code == "spc_rejected"
         at.client.close()
         print(
             f"\n{rounds} rounds of reloads in {took:.1f} s; "
-            + ", ".join(f"{each.name} {each.given} licences" for each in targets.values())
+            + ", ".join(f"{each.name} {each.given} licenses" for each in targets.values())
             + f"; {sum(each.changed_meanwhile for each in targets.values())} requests met a change of their secret, "
             f"{targets['module'].unavailable} a module without a worker; "
             f"{longer} of {2 * rounds} slow calls were longer than their reload"

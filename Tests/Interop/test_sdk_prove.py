@@ -87,7 +87,7 @@ def with_trailing_commas(value: object) -> str:
 
 
 def write_inputs(setup: Path) -> Path:
-    """Test inputs for each version of SPCs, and each kind of licence."""
+    """Test inputs for each version of SPCs, and each kind of license."""
     folder = setup / "inputs"
     folder.mkdir()
     credential = development(setup)
@@ -222,7 +222,7 @@ def test_an_spc_for_other_credentials_is_no_proof(libraries: Path, latchkey_prog
     assert report.bad == {"device.spc.facts"}
 
 
-def test_devices_without_a_licence_are_told_apart(libraries: Path, latchkey_programs: None, tmp_path: Path) -> None:
+def test_devices_without_a_license_are_told_apart(libraries: Path, latchkey_programs: None, tmp_path: Path) -> None:
     setup = made_setup(tmp_path, library_of(libraries, "rust"))
     report = prove(setup, "--spc", str(write_spc(setup, deny_list_version=DenyListVersion(20))))
     assert report.bad == {"device.spc.license"}

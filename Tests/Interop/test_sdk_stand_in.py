@@ -26,7 +26,7 @@ from fairplay_device.facts import (
     SyncV2,
     VMDeviceInfo,
 )
-from fairplay_device.licence import OfflineKey, Persistent, Streaming, Terms
+from fairplay_device.license import OfflineKey, Persistent, Streaming, Terms
 from fairplay_device.session_keys import aes_cbc_encrypt, device_key
 from fairplay_device.spc import Device, PlaybackContext, SPCOptions, VideoSession, device_for, device_with_bundle_hash
 from fairplay_device.tllv import Block
@@ -40,11 +40,11 @@ from sdk_library import Died, Library
 
 pytestmark = pytest.mark.oracle
 
-# --- Licences ---------------------------------------------------------------------------------------------------------
+# --- Licenses ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("version", "is_bundle"), [(1, False), (2, False), (3, False), (1, True), (3, True)])
-def test_every_version_gets_a_licence(
+def test_every_version_gets_a_license(
     version: int, is_bundle: bool, library: Library, flavour: Flavour, made_credential: Credential
 ) -> None:
     device = (device_with_bundle_hash if is_bundle else device_for)(made_credential, version)

@@ -182,7 +182,7 @@ def probe(credential: Credential) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("line", "status"), [("failure-fault crash", -signal.SIGSEGV), ("load-fault exit", 0)])
-def test_a_process_can_end_before_its_first_licence(
+def test_a_process_can_end_before_its_first_license(
     line: str, status: int, made_credential: Credential, tmp_path: Path, start: Start
 ) -> None:
     library = start(write_certificates(tmp_path, newer_entry(tmp_path, made_credential, "one", line)))

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import load_der_private_key
 
 from fairplay_device.credentials import Credential
 from fairplay_device.key_server import KeyServer, OpenedSPC
-from fairplay_device.licence import Streaming
+from fairplay_device.license import Streaming
 from fairplay_device.spc import PlaybackContext
 from sdk_certificates import newer_entry, write_certificates
 from sdk_lab import Start, built, facts, flavour, granted, start

@@ -13,7 +13,7 @@ from counting_node import Node, limited_to, message, node_alone, nodes_on_one_da
 from crowd import ask_at_once
 from deployment import run_latchkey
 from fairplay_device import tags
-from licence_client import Answer
+from license_client import Answer
 from own_daemon import stop_daemon
 
 REQUESTS = 1000
@@ -56,14 +56,14 @@ def recorded(nodes: list[Node]) -> list[str]:
     return [line for node in nodes for line in run_latchkey(node.setup, "ledger", "export").splitlines()]
 
 
-def test_three_uses_give_three_licences(nodes: list[Node]) -> None:
+def test_three_uses_give_three_licenses(nodes: list[Node]) -> None:
     thrice = token(limits={"uses": 3})
     device = nodes[0].device()
     answers = ask_all(nodes, [(message(device), thrice) for _ in range(REQUESTS)])
     assert Counter(answer.code or "good" for answer in answers) == {"good": 3, "token_used": REQUESTS - 3}
     lines = recorded(nodes)
     assert len(given(answers)) == 3
-    assert all(sum(str(licence) in line for line in lines) == 1 for licence in given(answers))
+    assert all(sum(str(license) in line for line in lines) == 1 for license in given(answers))
 
 
 def test_playbacks_never_exceed_their_limit(nodes: list[Node]) -> None:
@@ -84,7 +84,7 @@ def test_playbacks_never_exceed_their_limit(nodes: list[Node]) -> None:
     assert refused[0].code == "concurrency_limit"
 
 
-def test_the_same_request_is_one_licence(nodes: list[Node]) -> None:
+def test_the_same_request_is_one_license(nodes: list[Node]) -> None:
     once = token(limits={"uses": 1})
     device = nodes[0].device()
     spc = message(device)

@@ -11,7 +11,7 @@ from counting_node import ISSUERS, OTHER, Node, limited_to, message, node_alone,
 from deployment import run_latchkey
 from fairplay_device import tags
 from fairplay_device.spc import Device
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from own_daemon import stop_daemon
 
 CLIENTS = 16
@@ -30,7 +30,7 @@ def node(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> I
 # --- Uses -------------------------------------------------------------------------------------------------------------
 
 
-def test_three_uses_give_three_licences_in_parallel(node: Node) -> None:
+def test_three_uses_give_three_licenses_in_parallel(node: Node) -> None:
     thrice = token(limits={"uses": 3})
     device = node.device()
     messages = [message(device) for _ in range(TRIES)]
@@ -92,8 +92,8 @@ def test_a_request_for_another_use_is_no_repetition(node: Node) -> None:
     once = token(limits={"uses": 1}, rights=[{"content": ISSUERS.content, "mode": "both"}])
     spc = message(node.device())
     assert node.ask(spc, once).status == 200
-    client = LicenceClient(node.url)
-    assert client.licence(spc, once, offline=True).code == "token_used"
+    client = LicenseClient(node.url)
+    assert client.license(spc, once, offline=True).code == "token_used"
     client.close()
 
 
@@ -225,4 +225,4 @@ def test_the_ledger_holds_what_was_answered(node: Node) -> None:
     run_latchkey(node.setup, "ledger", "verify")
     exported = run_latchkey(node.setup, "ledger", "export")
     assert len(node.recorded) > 30
-    assert all(licence in exported for licence in node.recorded)
+    assert all(license in exported for license in node.recorded)

@@ -22,7 +22,7 @@ from deployment import run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import OwnDaemon, await_addresses, running_daemon, start_daemon, stop_daemon
 from packagers import (
     CPIX,
@@ -229,7 +229,7 @@ def test_header_and_address_have_one_version(lab: Lab, path: str, version: str |
     headers = {"Authorization": lab.credentials["main"].basic, "Content-Type": "application/xml"}
     if version:
         headers["X-Speke-Version"] = version
-    answer = LicenceClient(lab.daemon.url).send("POST", path, body, headers)
+    answer = LicenseClient(lab.daemon.url).send("POST", path, body, headers)
     refused(answer, 422, "Unsupported SPEKE version")
 
 
@@ -318,7 +318,7 @@ def test_a_credential_is_asked_for_before_the_document_is_read(lab: Lab) -> None
         headers = {"Content-Type": "application/xml", "X-Speke-Version": "2.0"}
         if authorization:
             headers["Authorization"] = authorization
-        connection = LicenceClient(lab.daemon.url)
+        connection = LicenseClient(lab.daemon.url)
         answer = connection.send("POST", PATHS["2.0"], broken, headers)
         refused(answer, 401)
         assert answer.code == "packager_invalid"
@@ -331,7 +331,7 @@ def test_every_form_of_a_credential_is_taken(lab: Lab) -> None:
     body = Request().document()
     for headers in ({"Authorization": f"Bearer {secret}"}, {"x-api-key": secret}):
         fields = {"Content-Type": "application/xml", "X-Speke-Version": "2.0"} | headers
-        answer = LicenceClient(lab.daemon.url).send("POST", PATHS["2.0"], body, fields)
+        answer = LicenseClient(lab.daemon.url).send("POST", PATHS["2.0"], body, fields)
         assert answer.status == 200, answer.body
         assert Document(answer.body).keys == document(lab.post(body)).keys
 
@@ -365,9 +365,9 @@ def test_a_packager_is_kept_to_its_rate(lab: Lab) -> None:
     assert int(late.header("Retry-After")) >= 1 and late.code == "rate_limited"
 
 
-def test_a_packagers_credential_opens_no_licence_and_a_token_no_key(lab: Lab) -> None:
+def test_a_packagers_credential_opens_no_license_and_a_token_no_key(lab: Lab) -> None:
     credential = lab.credentials["main"]
-    client = LicenceClient(lab.daemon.url)
+    client = LicenseClient(lab.daemon.url)
     for authorization in (credential.basic, f"Bearer {credential.secret}"):
         answer = client.send("POST", "/fps/license", b"\0" * 400, {"Authorization": authorization})
         assert answer.status == 401
@@ -746,7 +746,7 @@ def test_what_breaks_the_rules_is_refused(lab: Lab, name: str) -> None:
     refused(answer, 422)
 
 
-# --- Licences with the keys -------------------------------------------------------------------------------------------
+# --- Licenses with the keys -------------------------------------------------------------------------------------------
 
 
 def test_a_device_gets_the_key_of_the_url(lab: Lab) -> None:
@@ -755,24 +755,24 @@ def test_a_device_gets_the_key_of_the_url(lab: Lab) -> None:
     answer = document(lab.post(request.document()))
     device = device_for(read_device_credential(lab.daemon.setup / "fairplay"), 2)
     token = run_latchkey(lab.daemon.setup, "token", "mint", "--content", request.content).strip()
-    client = LicenceClient(lab.daemon.url)
+    client = LicenseClient(lab.daemon.url)
     urls = answer.urls()
     assert len(set(urls.values())) == 2
     for key in answer.keys:
         context = device.request(SPCOptions(urls[key.kid].encode()))
-        licence = client.licence(context.message, token)
-        assert licence.status == 200, licence.body
-        ckc = open_ckc(licence.body, context.secrets)
+        license = client.license(context.message, token)
+        assert license.status == 200, license.body
+        ckc = open_ckc(license.body, context.secrets)
         assert (ckc.content_key, ckc.content_iv) == (key.key, key.iv)
 
 
-def test_a_key_for_other_systems_is_in_no_licence(lab: Lab) -> None:
+def test_a_key_for_other_systems_is_in_no_license(lab: Lab) -> None:
     request = Request(tracks=("HD",), systems=(WIDEVINE,), scheme="cenc")
     (key,) = document(lab.post(request.document())).keys
     device = device_for(read_device_credential(lab.daemon.setup / "fairplay"), 2)
     token = run_latchkey(lab.daemon.setup, "token", "mint", "--content", request.content).strip()
     context = device.request(SPCOptions(str(key.kid).encode()))
-    answer = LicenceClient(lab.daemon.url).licence(context.message, token)
+    answer = LicenseClient(lab.daemon.url).license(context.message, token)
     assert answer.status == 404 and answer.code == "key_not_found"
 
 

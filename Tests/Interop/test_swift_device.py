@@ -2,7 +2,7 @@
 
 `LATCHKEY_BIN` names the `latchkey` program. It runs as `latchkey device request`, sends its request to the Python key
 server, and must print what was granted. For a faulty CKC it must print no key and exit with a failure, without
-crashing. Licences to keep and random combinations are in `test_swift_device_terms`.
+crashing. Licenses to keep and random combinations are in `test_swift_device_terms`.
 """
 
 import os
@@ -17,16 +17,16 @@ from fairplay_device import tags
 from fairplay_device.containers import VERSIONS
 from fairplay_device.credentials import Credential
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
-from fairplay_device.licence import Licence, Persistent, Streaming
+from fairplay_device.license import License, Persistent, Streaming
 from fairplay_device.tllv import Block
-from licence_server import LicenceServer, always
+from license_server import LicenseServer, always
 from swift_device import ASSET_ID, TOKEN, Statements, SwiftDevice, assert_fails, assert_prints, printed
 
 pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
 
-LICENCE = Licence(os.urandom(16), os.urandom(16))
+LICENSE = License(os.urandom(16), os.urandom(16))
 LIMITED = replace(
-    LICENCE,
+    LICENSE,
     terms=Streaming(lease=120, rental=3600),
     hdcp_level=tags.HDCP_TYPE_0,
     security_level=tags.LEVEL_BASELINE,
@@ -39,8 +39,8 @@ def device(made_credential: Credential, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def server(made_credential: Credential) -> LicenceServer:
-    return LicenceServer(key_server_for(made_credential), always(LICENCE))
+def server(made_credential: Credential) -> LicenseServer:
+    return LicenseServer(key_server_for(made_credential), always(LICENSE))
 
 
 @pytest.fixture(params=VERSIONS, ids=[f"version {version}" for version in VERSIONS])
@@ -48,47 +48,47 @@ def version(request: pytest.FixtureRequest) -> int:
     return request.param
 
 
-def run_device(server: LicenceServer, device: SwiftDevice, version: int) -> subprocess.CompletedProcess[str]:
+def run_device(server: LicenseServer, device: SwiftDevice, version: int) -> subprocess.CompletedProcess[str]:
     with server.running() as url:
         return device.request(url, Statements(version))
 
 
-def assert_granted(server: LicenceServer, device: SwiftDevice, version: int, licence: Licence = LICENCE) -> None:
-    server.grant = always(licence)
+def assert_granted(server: LicenseServer, device: SwiftDevice, version: int, license: License = LICENSE) -> None:
+    server.grant = always(license)
     finished = run_device(server, device, version)
     assert not server.refusals, server.refusals
-    assert_prints(finished, licence, server.opened[-1])
+    assert_prints(finished, license, server.opened[-1])
 
 
-GRANTED: dict[str, Licence] = {
-    "no limit": LICENCE,
+GRANTED: dict[str, License] = {
+    "no limit": LICENSE,
     "lease and rental": LIMITED,
     "lease": replace(LIMITED, terms=Streaming(lease=120)),
     "rental": replace(LIMITED, terms=Streaming(rental=3600)),
-    "longest lease": replace(LICENCE, terms=Streaming(lease=0xFFFFFFFE)),
-    "persistent": replace(LICENCE, terms=Persistent()),
-    "persistent limited": replace(LICENCE, terms=Persistent(0xFFFFFFFE)),
-    "HDCP Type 1": replace(LICENCE, hdcp_level=tags.HDCP_TYPE_1),
-    "level Audio": replace(LICENCE, security_level=tags.LEVEL_AUDIO),
-    "level Main": replace(LICENCE, security_level=tags.LEVEL_MAIN),
+    "longest lease": replace(LICENSE, terms=Streaming(lease=0xFFFFFFFE)),
+    "persistent": replace(LICENSE, terms=Persistent()),
+    "persistent limited": replace(LICENSE, terms=Persistent(0xFFFFFFFE)),
+    "HDCP Type 1": replace(LICENSE, hdcp_level=tags.HDCP_TYPE_1),
+    "level Audio": replace(LICENSE, security_level=tags.LEVEL_AUDIO),
+    "level Main": replace(LICENSE, security_level=tags.LEVEL_MAIN),
 }
 
 
 @pytest.mark.parametrize("name", GRANTED)
 def test_what_is_granted_is_what_is_printed(
-    name: str, server: LicenceServer, device: SwiftDevice, version: int
+    name: str, server: LicenseServer, device: SwiftDevice, version: int
 ) -> None:
     assert_granted(server, device, version, GRANTED[name])
 
 
-def test_the_request_says_what_was_asked(server: LicenceServer, device: SwiftDevice, version: int) -> None:
+def test_the_request_says_what_was_asked(server: LicenseServer, device: SwiftDevice, version: int) -> None:
     assert_granted(server, device, version)
     assert struct.unpack_from(">II", server.messages[0]) == (version, 0)
     assert server.authorizations == [f"Bearer {TOKEN}"]
     assert server.opened[0].asset_id == ASSET_ID.encode()
 
 
-def test_two_requests_share_no_secret(server: LicenceServer, device: SwiftDevice, version: int) -> None:
+def test_two_requests_share_no_secret(server: LicenseServer, device: SwiftDevice, version: int) -> None:
     for _ in range(2):
         assert_granted(server, device, version)
     first, second = server.opened
@@ -163,16 +163,16 @@ CONTAINER_FAULTS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def assert_refuses(server: LicenceServer, device: SwiftDevice, version: int) -> None:
+def assert_refuses(server: LicenseServer, device: SwiftDevice, version: int) -> None:
     finished = run_device(server, device, version)
     assert not server.refusals, server.refusals
-    assert_fails(finished, LICENCE.content_key)
+    assert_fails(finished, LICENSE.content_key)
 
 
 @pytest.mark.parametrize("name", BLOCK_FAULTS)
-def test_a_wrong_block_is_refused(name: str, server: LicenceServer, device: SwiftDevice, version: int) -> None:
-    def seal(key_server: KeyServer, opened: OpenedSPC, licence: Licence) -> bytes:
-        blocks = key_server.answer_blocks(opened, licence)
+def test_a_wrong_block_is_refused(name: str, server: LicenseServer, device: SwiftDevice, version: int) -> None:
+    def seal(key_server: KeyServer, opened: OpenedSPC, license: License) -> bytes:
+        blocks = key_server.answer_blocks(opened, license)
         faulty = BLOCK_FAULTS[name](blocks, opened)
         assert faulty != blocks
         return key_server.seal(opened, [aligned(block) for block in faulty])
@@ -209,12 +209,12 @@ UNUSUAL: dict[str, tuple[BlockEdit, int, int]] = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_what_apples_servers_send_is_taken(
-    name: str, server: LicenceServer, device: SwiftDevice, version: int
+    name: str, server: LicenseServer, device: SwiftDevice, version: int
 ) -> None:
     edit, word, remark_count = UNUSUAL[name]
 
-    def seal(key_server: KeyServer, opened: OpenedSPC, licence: Licence) -> bytes:
-        message = key_server.seal(opened, edit(key_server.answer_blocks(opened, licence), opened))
+    def seal(key_server: KeyServer, opened: OpenedSPC, license: License) -> bytes:
+        message = key_server.seal(opened, edit(key_server.answer_blocks(opened, license), opened))
         return message[:4] + struct.pack(">I", word) + message[8:]
 
     server.grant = always(LIMITED)
@@ -227,13 +227,13 @@ def test_what_apples_servers_send_is_taken(
 
 
 @pytest.mark.parametrize("name", CONTAINER_FAULTS)
-def test_a_wrong_container_is_refused(name: str, server: LicenceServer, device: SwiftDevice, version: int) -> None:
-    server.seal = lambda key_server, opened, licence: CONTAINER_FAULTS[name](key_server.answer(opened, licence))
+def test_a_wrong_container_is_refused(name: str, server: LicenseServer, device: SwiftDevice, version: int) -> None:
+    server.seal = lambda key_server, opened, license: CONTAINER_FAULTS[name](key_server.answer(opened, license))
     assert_refuses(server, device, version)
 
 
 @pytest.mark.parametrize("status", [403, 500])
-def test_a_refusal_is_a_failure(status: int, server: LicenceServer, device: SwiftDevice, version: int) -> None:
+def test_a_refusal_is_a_failure(status: int, server: LicenseServer, device: SwiftDevice, version: int) -> None:
     server.status = status
     assert_refuses(server, device, version)
 

@@ -16,9 +16,9 @@ from fairplay_device.containers import VERSIONS
 from fairplay_device.credentials import Credential
 from fairplay_device.facts import NO_EXPIRY, SYNC_RECORD_COUNT_MAXIMUM, SyncV1, SyncV2
 from fairplay_device.key_server import key_server_for
-from fairplay_device.licence import Licence
-from licence_policy import sync_answer
-from licence_server import LicenceServer, Reply, always
+from fairplay_device.license import License
+from license_policy import sync_answer
+from license_server import LicenseServer, Reply, always
 from random_requests import named_on_failure
 from swift_device import Statements, SwiftDevice, assert_fails, printed, random_statements
 
@@ -103,12 +103,12 @@ def device(made_credential: Credential, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def server(made_credential: Credential) -> LicenceServer:
-    return LicenceServer(key_server_for(made_credential), always(Licence(os.urandom(16), os.urandom(16))))
+def server(made_credential: Credential) -> LicenseServer:
+    return LicenseServer(key_server_for(made_credential), always(License(os.urandom(16), os.urandom(16))))
 
 
 @pytest.fixture
-def url(server: LicenceServer) -> Iterator[str]:
+def url(server: LicenseServer) -> Iterator[str]:
     with server.running() as url:
         yield url
 
@@ -135,7 +135,7 @@ def assert_answer_printed(members: dict[str, object], request: SyncV1 | SyncV2, 
 
 @pytest.mark.slow
 def test_random_reports_are_read_and_their_answer_printed(
-    device: SwiftDevice, server: LicenceServer, url: str, seed: int
+    device: SwiftDevice, server: LicenseServer, url: str, seed: int
 ) -> None:
     print(f"seed {seed}")
     randomness = random.Random(f"{seed} swift sync")
@@ -160,7 +160,7 @@ def test_random_reports_are_read_and_their_answer_printed(
 
 
 def test_a_challenge_is_fetched_unless_it_is_given(
-    device: SwiftDevice, server: LicenceServer, url: str, version: int
+    device: SwiftDevice, server: LicenseServer, url: str, version: int
 ) -> None:
     members = printed(device.sync(url, Statements(version)))
     assert members["challengeAccepted"] is True
@@ -171,7 +171,7 @@ def test_a_challenge_is_fetched_unless_it_is_given(
     assert len(server.targets) == 3
 
 
-def test_a_spent_challenge_is_a_failure(device: SwiftDevice, server: LicenceServer, url: str, version: int) -> None:
+def test_a_spent_challenge_is_a_failure(device: SwiftDevice, server: LicenseServer, url: str, version: int) -> None:
     server.challenges.add(7)
     given = ("--challenge", "0000000000000007")
     printed(device.sync(url, Statements(version), *given))
@@ -199,7 +199,7 @@ WRONG_ANSWERS: dict[str, Callable[[dict[str, object]], dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", WRONG_ANSWERS)
 def test_an_answer_that_does_not_repeat_the_report_is_a_failure(
-    name: str, device: SwiftDevice, server: LicenceServer, url: str, version: int, monkeypatch: pytest.MonkeyPatch
+    name: str, device: SwiftDevice, server: LicenseServer, url: str, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def answer(request: SyncV1 | SyncV2) -> Reply:
         now = datetime.datetime.now(datetime.timezone.utc)
@@ -212,17 +212,17 @@ def test_an_answer_that_does_not_repeat_the_report_is_a_failure(
 
 
 def test_a_ckc_is_no_answer_to_a_report(
-    device: SwiftDevice, server: LicenceServer, url: str, monkeypatch: pytest.MonkeyPatch
+    device: SwiftDevice, server: LicenseServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    licence = Licence(os.urandom(16), os.urandom(16))
+    license = License(os.urandom(16), os.urandom(16))
 
     def answer(request: SyncV1 | SyncV2) -> Reply:
-        ckc = server.key_server.answer(server.opened[-1], licence)
+        ckc = server.key_server.answer(server.opened[-1], license)
         return Reply(200, "application/octet-stream", ckc)
 
     monkeypatch.setattr(server, "_answer_sync", answer)
     finished = device.sync(url, Statements(), "--challenge", "none")
-    assert_fails(finished, licence.content_key)
+    assert_fails(finished, license.content_key)
     assert "did not treat the SPC as a sync SPC" in finished.stderr
 
 

@@ -1,4 +1,4 @@
-"""Latchkey's own device against the Python key server: every kind of device, right and licence, in every version.
+"""Latchkey's own device against the Python key server: every kind of device, right and license, in every version.
 
 The Python rules decide what the server grants. The device must print exactly that, or fail with the refusal's code.
 """
@@ -15,11 +15,11 @@ from fairplay_device import tags
 from fairplay_device.containers import VERSIONS
 from fairplay_device.credentials import Credential
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
-from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, duration_value
+from fairplay_device.license import License, OfflineKey, Persistent, Streaming, duration_value
 from fairplay_device.tllv import Block, padded_block
 from lengths import inputs
-from licence_policy import ContentKey, Policy, Refused, Right, decide
-from licence_server import LicenceServer, always, by_right
+from license_policy import ContentKey, Policy, Refused, Right, decide
+from license_server import LicenseServer, always, by_right
 from random_requests import named_on_failure, random_content_key, random_right
 from swift_device import (
     CAPABILITIES,
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHK
 COMBINATION_COUNT = inputs(short=100, long=300)
 IDENTIFIER = bytes(range(16))
 TITLE_ID = bytes(range(16, 32))
-LICENCE = Licence(os.urandom(16), os.urandom(16))
+LICENSE = License(os.urandom(16), os.urandom(16))
 OFFLINE_1 = tuple(name for name in CAPABILITIES if name != "offline-key-2")
 NO_OFFLINE = ("hdcp", "secure-invalidation", "baseline", "main")
 
@@ -46,18 +46,18 @@ class Bench:
     """The device, and the server at `url` that answers it."""
 
     device: SwiftDevice
-    server: LicenceServer
+    server: LicenseServer
     url: str
 
     def refuses(self, statements: Statements, *, offline: bool = True) -> str:
         """Runs the device, which must refuse the answer. Returns the reason that it prints."""
         finished = self.device.request(self.url, statements, offline=offline)
         assert not self.server.refusals, self.server.refusals
-        assert_fails(finished, LICENCE.content_key)
+        assert_fails(finished, LICENSE.content_key)
         return finished.stderr
 
     def grants(self, statements: Statements, *, offline: bool) -> OpenedSPC:
-        """Runs the device, which must print `LICENCE` with the terms that the server grants."""
+        """Runs the device, which must print `LICENSE` with the terms that the server grants."""
         finished = self.device.request(self.url, statements, offline=offline)
         assert not self.server.refusals, self.server.refusals
         opened = self.server.opened[-1]
@@ -72,7 +72,7 @@ def device(made_credential: Credential, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def bench(device: SwiftDevice, made_credential: Credential) -> Iterator[Bench]:
-    server = LicenceServer(key_server_for(made_credential), always(LICENCE))
+    server = LicenseServer(key_server_for(made_credential), always(LICENSE))
     with server.running() as url:
         yield Bench(device, server, url)
 
@@ -99,13 +99,13 @@ def judge(
     assert struct.unpack_from(">I", bench.server.messages[-1]) == (statements.version,)
     assert bench.server.targets[-1].endswith("?offline=1") == offline
     try:
-        licence = decide(opened, right, key, policy, offline=offline)
+        license = decide(opened, right, key, policy, offline=offline)
     except Refused as refused:
         assert_fails(finished, key.key)
         assert f"status 403, code {min(refused.codes)}" in finished.stderr
         return min(refused.codes)
-    assert_prints(finished, licence, opened)
-    terms = licence.terms
+    assert_prints(finished, license, opened)
+    terms = license.terms
     return f"OfflineKey {terms.version}" if isinstance(terms, OfflineKey) else type(terms).__name__
 
 
@@ -134,9 +134,9 @@ def test_random_combinations_print_what_is_owed(bench: Bench, seed: int) -> None
     assert granted | refused == {outcome for _, outcome in outcomes}
 
 
-# --- Offline licences and renewals -----------------------------------------------------------------------------------
+# --- Offline licenses and renewals -----------------------------------------------------------------------------------
 
-# The terms of a licence to keep, and the capabilities of the device that gets it.
+# The terms of a license to keep, and the capabilities of the device that gets it.
 KEPT: dict[str, tuple[Persistent | OfflineKey, tuple[str, ...] | None]] = {
     "persistent": (Persistent(), NO_OFFLINE),
     "persistent limited": (Persistent(0xFFFFFFFE), NO_OFFLINE),
@@ -152,22 +152,22 @@ KEPT: dict[str, tuple[Persistent | OfflineKey, tuple[str, ...] | None]] = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_licence_to_keep_is_printed(name: str, bench: Bench, version: int) -> None:
+def test_a_license_to_keep_is_printed(name: str, bench: Bench, version: int) -> None:
     terms, capabilities = KEPT[name]
-    bench.server.grant = always(replace(LICENCE, terms=terms))
+    bench.server.grant = always(replace(LICENSE, terms=terms))
     bench.grants(Statements(version, capabilities), offline=True)
 
 
 @pytest.mark.parametrize("terms", [Streaming(120), Streaming(120, 3600)], ids=["lease", "lease and rental"])
 def test_a_renewal_names_its_session_and_shares_no_secret(terms: Streaming, bench: Bench, version: int) -> None:
-    bench.server.grant = always(replace(LICENCE, terms=terms))
+    bench.server.grant = always(replace(LICENSE, terms=terms))
     first = bench.grants(Statements(version), offline=False)
     assert first.playback_state is not None
     renewal = Statements(
         version, playback_state="renewal", session_id=first.playback_state.session, device_id=first.device_id
     )
     for _ in range(2):
-        bench.server.grant = always(replace(LICENCE, terms=replace(terms, lease=(terms.lease or 0) + 1)))
+        bench.server.grant = always(replace(LICENSE, terms=replace(terms, lease=(terms.lease or 0) + 1)))
         second = bench.grants(renewal, offline=False)
         renewal.assert_read(second)
         for secret in ("keys", "session_key", "r1", "r2", "anti_replay_seed"):
@@ -175,7 +175,7 @@ def test_a_renewal_names_its_session_and_shares_no_secret(terms: Streaming, benc
         first = second
 
 
-# --- Faults in the terms of a licence to keep ------------------------------------------------------------------------
+# --- Faults in the terms of a license to keep ------------------------------------------------------------------------
 
 STORED = OfflineKey(IDENTIFIER, 172_800, 3600)
 STORED_2 = replace(STORED, title_id=TITLE_ID)
@@ -241,9 +241,9 @@ BEYOND: dict[str, tuple[list[Block], Statements]] = {
 }
 
 
-def seal_with(terms: list[Block]) -> Callable[[KeyServer, OpenedSPC, Licence], bytes]:
-    """A function that makes a CKC with these blocks of terms before the blocks of a licence without limits."""
-    return lambda server, opened, licence: server.seal(opened, terms + server.answer_blocks(opened, licence))
+def seal_with(terms: list[Block]) -> Callable[[KeyServer, OpenedSPC, License], bytes]:
+    """A function that makes a CKC with these blocks of terms before the blocks of a license without limits."""
+    return lambda server, opened, license: server.seal(opened, terms + server.answer_blocks(opened, license))
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -257,7 +257,7 @@ def test_another_reserved_word_of_a_duration_is_taken(word: int, bench: Bench, v
     """The device accepts another reserved word with a remark. Apple's sample CKCs have 0."""
     bench.server.seal = seal_with(duration_block(0, 60, tags.PERSISTENT_LIMITED, word=word))
     finished = bench.device.request(bench.url, Statements(version), offline=True)
-    assert_prints(finished, replace(LICENCE, terms=Persistent(60)), bench.server.opened[-1])
+    assert_prints(finished, replace(LICENSE, terms=Persistent(60)), bench.server.opened[-1])
     (remark,) = printed(finished)["remarks"]
     assert f"{word:08x}" in remark
 
@@ -281,7 +281,7 @@ def test_the_faults_are_faults_of_blocks_that_are_good(name: str, bench: Bench, 
     tag, value = terms.block()
     bench.server.seal = seal_with([padded_block(tag, value, random.SystemRandom())])
     finished = bench.device.request(bench.url, Statements(version), offline=True)
-    assert_prints(finished, replace(LICENCE, terms=terms), bench.server.opened[-1])
+    assert_prints(finished, replace(LICENSE, terms=terms), bench.server.opened[-1])
 
 
 # --- Refusals --------------------------------------------------------------------------------------------------------
@@ -291,6 +291,6 @@ def test_the_faults_are_faults_of_blocks_that_are_good(name: str, bench: Bench, 
 def test_a_version_that_is_not_served_is_a_failure(unserved: int, bench: Bench) -> None:
     bench.server.key_server.served_versions = tuple(version for version in VERSIONS if version != unserved)
     finished = bench.device.request(bench.url, Statements(unserved))
-    assert_fails(finished, LICENCE.content_key)
+    assert_fails(finished, LICENSE.content_key)
     (refusal,) = bench.server.refusals
     assert f"status {refusal.status}, code {refusal.code}" in finished.stderr

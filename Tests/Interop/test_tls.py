@@ -17,7 +17,7 @@ import pytest
 import http1_wire
 from deployment import Deployment, deployment_of
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LICENCE_PATH, Answer
+from license_client import LICENSE_PATH, Answer
 from own_daemon import OwnDaemon, running_daemon
 from tls_material import KeyPair, make_pair
 
@@ -275,7 +275,7 @@ def test_only_clients_of_the_authority_are_let_in(
             assert connection.recv(65536) != b"", "no answer and no alert"
 
 
-# --- Licences --------------------------------------------------------------------------------------------------------
+# --- Licenses --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -289,14 +289,14 @@ def headers(deployment: Deployment) -> dict[str, str]:
 
 
 @by_version
-def test_the_standard_library_gets_a_licence(
+def test_the_standard_library_gets_a_license(
     version: ssl.TLSVersion, server: TLSDaemon, deployment: Deployment
 ) -> None:
     context = device_for(deployment.credential, 1).request(SPCOptions(deployment.asset_id))
     connection = http.client.HTTPSConnection(
         "localhost", server.daemon.public[1], context=server.context(version), timeout=TIMEOUT_SECONDS
     )
-    connection.request("POST", LICENCE_PATH, context.message, headers(deployment))
+    connection.request("POST", LICENSE_PATH, context.message, headers(deployment))
     response = connection.getresponse()
     answer = Answer(response.status, tuple(response.getheaders()), response.read())
     connection.close()
@@ -304,17 +304,17 @@ def test_the_standard_library_gets_a_licence(
 
 
 @pytest.mark.parametrize("offers_version_two", [True, False])
-def test_httpx_gets_a_licence(offers_version_two: bool, server: TLSDaemon, deployment: Deployment) -> None:
+def test_httpx_gets_a_license(offers_version_two: bool, server: TLSDaemon, deployment: Deployment) -> None:
     context = device_for(deployment.credential, 2).request(SPCOptions(deployment.asset_id))
     with httpx.Client(http2=offers_version_two, verify=server.context()) as client:
-        answer = client.post(server.url + LICENCE_PATH, content=context.message, headers=headers(deployment))
+        answer = client.post(server.url + LICENSE_PATH, content=context.message, headers=headers(deployment))
     assert answer.http_version == ("HTTP/2" if offers_version_two else "HTTP/1.1")
     deployment.open(Answer(answer.status_code, tuple(answer.headers.items()), answer.content), context.secrets)
 
 
 @pytest.mark.parametrize("protocol", ["--http2", "--http1.1"])
 @pytest.mark.parametrize("way", [[], ["--header", "Transfer-Encoding: chunked"], ["--header", "Expect: 100-continue"]])
-def test_curl_gets_a_licence(protocol: str, way: list[str], server: TLSDaemon, deployment: Deployment) -> None:
+def test_curl_gets_a_license(protocol: str, way: list[str], server: TLSDaemon, deployment: Deployment) -> None:
     if not shutil.which("curl"):
         pytest.skip("curl is not installed")
     context = device_for(deployment.credential, 1).request(SPCOptions(deployment.asset_id))
@@ -323,7 +323,7 @@ def test_curl_gets_a_licence(protocol: str, way: list[str], server: TLSDaemon, d
         [
             *("curl", "--silent", "--show-error", "--noproxy", "*", "--max-time", str(int(TIMEOUT_SECONDS)), protocol),
             *("--cacert", server.authority.certificate_file, "--dump-header", "/dev/stderr", *fields, *way),
-            *("--data-binary", "@-", server.url + LICENCE_PATH),
+            *("--data-binary", "@-", server.url + LICENSE_PATH),
         ],
         input=context.message,
         capture_output=True,

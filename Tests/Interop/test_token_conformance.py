@@ -14,14 +14,14 @@ from deployment import assert_problem, register
 from fairplay_device import tags
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import PlaybackState, SPCOptions, device_for
-from licence_client import LicenceClient
-from licence_policy import ContentKey
+from license_client import LicenseClient
+from license_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
 from token_cases import TokenCase, all_cases, unauthorised
 from token_issuers import Issuers, SigningKey
 
 RELOAD_SECONDS = 60
-# Without a playback state, a licence cannot have a lease.
+# Without a playback state, a license cannot have a lease.
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
 CASE_COUNT_MINIMUM = 200
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
@@ -37,8 +37,8 @@ def daemon(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="module")
-def client(daemon: OwnDaemon) -> Iterator[LicenceClient]:
-    client = LicenceClient(daemon.url)
+def client(daemon: OwnDaemon) -> Iterator[LicenseClient]:
+    client = LicenseClient(daemon.url)
     yield client
     client.close()
 
@@ -51,8 +51,8 @@ def message(daemon: OwnDaemon) -> bytes:
     return device.request(options).message
 
 
-def expect(client: LicenceClient, message: bytes, case: TokenCase) -> None:
-    answer = client.licence(message, case.token)
+def expect(client: LicenseClient, message: bytes, case: TokenCase) -> None:
+    answer = client.license(message, case.token)
     if case.expected.status == 200:
         assert answer.status == 200, f"{case.name}: {answer.body!r}"
     else:
@@ -69,7 +69,7 @@ def test_the_table_is_as_long_as_it_should_be() -> None:
 # The names of the cases do not depend on when the tokens are made. A token of this table is valid for a few minutes, so
 # each test makes its token again.
 @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
-def test_a_token_gets_its_code(client: LicenceClient, message: bytes, fresh: list[TokenCase], index: int) -> None:
+def test_a_token_gets_its_code(client: LicenseClient, message: bytes, fresh: list[TokenCase], index: int) -> None:
     expect(client, message, fresh[index])
 
 
@@ -110,7 +110,7 @@ NEARLY = [
 @pytest.mark.parametrize(("fields", "query", "code", "place", "hint"), NEARLY)
 def test_a_token_in_a_nearly_right_place_is_named_and_not_taken(
     daemon: OwnDaemon,
-    client: LicenceClient,
+    client: LicenseClient,
     message: bytes,
     fields: dict[str, str],
     query: str,
@@ -132,13 +132,13 @@ def test_a_token_in_a_nearly_right_place_is_named_and_not_taken(
 
 
 @pytest.mark.last
-def test_a_reload_puts_new_keys_in_force(daemon: OwnDaemon, client: LicenceClient, message: bytes) -> None:
+def test_a_reload_puts_new_keys_in_force(daemon: OwnDaemon, client: LicenseClient, message: bytes) -> None:
     """A verified and cached token is refused after its key was revoked, and a new key is valid immediately."""
     remembered = ISSUERS.native["ES256"].sign(ISSUERS.claims())
     newcomer = SigningKey.make("newcomer", "EdDSA")
     late = newcomer.sign(ISSUERS.claims())
-    assert client.licence(message, remembered).status == 200
-    assert_problem(client.licence(message, late), unauthorised("kid_unknown"))
+    assert client.license(message, remembered).status == 200
+    assert_problem(client.license(message, late), unauthorised("kid_unknown"))
 
     file = daemon.setup / "secrets" / "native.json"
     keys = json.loads(file.read_text())["keys"]
@@ -148,8 +148,8 @@ def test_a_reload_puts_new_keys_in_force(daemon: OwnDaemon, client: LicenceClien
     file.write_text(json.dumps({"keys": [*keys, newcomer.for_verifiers]}))
     daemon.process.send_signal(signal.SIGHUP)
     await_event(daemon.log, "reloaded")
-    assert_problem(client.licence(message, remembered), unauthorised("kid_revoked"))
-    assert client.licence(message, late).status == 200
+    assert_problem(client.license(message, remembered), unauthorised("kid_revoked"))
+    assert client.license(message, late).status == 200
 
 
 def await_event(log: Path, event: str) -> None:

@@ -1,4 +1,4 @@
-"""The samples of `Clients/tokens`, which make a token in five languages: each token gets a licence, and no other."""
+"""The samples of `Clients/tokens`, which make a token in five languages: each token gets a license, and no other."""
 
 import shutil
 import subprocess
@@ -84,6 +84,6 @@ def test_a_sample_makes_a_good_token(sample: str, deployment: Deployment, tmp_pa
     starting = PlaybackState(1_700_000_000, tags.READY_TO_START, 11)
     device = device_for(deployment.credential, 1)
     context = device.request(SPCOptions(deployment.asset_id, playback_state=starting))
-    deployment.open(deployment.client.licence(context.message, token), context.secrets)
+    deployment.open(deployment.client.license(context.message, token), context.secrets)
     other = device.request(SPCOptions(b"another-film", playback_state=starting))
-    assert deployment.client.licence(other.message, token).code == "content_mismatch"
+    assert deployment.client.license(other.message, token).code == "content_mismatch"

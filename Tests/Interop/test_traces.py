@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from asking_http2 import HTTP2Client
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from test_callback import TOKEN_HEADER, Asked, asking, service, token
 
 TRACE_MEMBERS = ("trace_id", "parent_span_id", "span_id")
@@ -32,8 +32,8 @@ def new_ids() -> tuple[str, str]:
 
 
 def send(asked: Asked, opaque: str, headers: list[tuple[str, str]]) -> Answer:
-    """Asks for a licence. A header may occur several times."""
-    client = LicenceClient(asked.daemon.url)
+    """Asks for a license. A header may occur several times."""
+    client = LicenseClient(asked.daemon.url)
     try:
         connection = client._connection
         message = asked.request()[0]
@@ -65,7 +65,7 @@ def line_of(asked: Asked, text: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("flags", "sent"), [("01", "01"), ("00", "00"), ("03", "03"), ("ff", "03")])
-def test_a_licence_and_its_question_are_in_the_trace(asked: Asked, flags: str, sent: str) -> None:
+def test_a_license_and_its_question_are_in_the_trace(asked: Asked, flags: str, sent: str) -> None:
     opaque = token("allow")
     trace, parent = new_ids()
     answer = send(asked, opaque, [("Traceparent", f"00-{trace}-{parent}-{flags}"), ("tracestate", STATE)])
@@ -152,7 +152,7 @@ def test_a_state_that_is_malformed_or_long_is_not_passed_on(asked: Asked, state:
     ],
 )  # fmt: skip
 def test_an_invalid_trace_is_ignored_and_not_passed_on(asked: Asked, headers: list[str]) -> None:
-    """The licence is issued all the same."""
+    """The license is issued all the same."""
     opaque = token("allow")
     trace, parent = "a" + secrets.token_hex(15) + "b", secrets.token_hex(8)
     values = [value.format(trace=trace, TRACE=trace.upper(), parent=parent) for value in headers]
@@ -165,7 +165,7 @@ def test_an_invalid_trace_is_ignored_and_not_passed_on(asked: Asked, headers: li
 
 
 def test_pages_may_send_a_trace(asked: Asked) -> None:
-    client = LicenceClient(asked.daemon.url)
+    client = LicenseClient(asked.daemon.url)
     try:
         headers = {"Origin": "https://player.example", "Access-Control-Request-Headers": "traceparent,tracestate"}
         answer = client.send("OPTIONS", "/fps/license", headers=headers)

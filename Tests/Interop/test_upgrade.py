@@ -24,7 +24,7 @@ import pytest
 import upgrade_data
 from counting_node import Node, message, node_alone, nodes_on_one_database, token
 from deployment import run_latchkey
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from own_daemon import stop_daemon
 from packagers import Credential, Packager, Request, document
 from upgrade_data import CONTENT, FLOORED, PLACED, REVOKED, SINGLE, WITHDRAWN, Data, Running, programs
@@ -69,7 +69,7 @@ def check_memory(daemon: Running, data: Data, is_older: bool = False) -> None:
 
 
 def check_records(data: Data) -> int:
-    """Checks that ledger and keys verify, and that the older commit's licences are found.
+    """Checks that ledger and keys verify, and that the older commit's licenses are found.
 
     Returns the number of entries.
     """
@@ -80,7 +80,7 @@ def check_records(data: Data) -> int:
     found = {
         json.loads(line)["license"] for line in run_latchkey(data.setup, "ledger", "export").splitlines()
     }
-    assert found >= set(data.facts["licences"])
+    assert found >= set(data.facts["licenses"])
     return verified["entries"]
 
 
@@ -277,9 +277,9 @@ def test_nodes_of_both_versions_count_together(nodes: tuple[Node, Node], old_pro
     for first, second in ((old, new), (new, old)):
         thrice = token(limits={"uses": 3})
         spc = message(old.device())
-        licence = first.ask(spc, thrice).header("X-License-Id")
-        # A repeated request to the node of the other version gets the same licence.
-        assert second.ask(spc, thrice).header("X-License-Id") == licence is not None
+        license = first.ask(spc, thrice).header("X-License-Id")
+        # A repeated request to the node of the other version gets the same license.
+        assert second.ask(spc, thrice).header("X-License-Id") == license is not None
         statuses = [node.ask(message(node.device()), thrice).status for node in (second, first, second, first)]
         assert statuses == [200, 200, 403, 403]
     run_latchkey(new.setup, "ledger", "verify")
@@ -309,24 +309,24 @@ def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path:
         node = node_alone(tmp_path)
         node.start()
     once, spc = token(limits={"uses": 1}), message(node.device())
-    licence = node.ask(spc, once).header("X-License-Id")
+    license = node.ask(spc, once).header("X-License-Id")
     revocations(old_programs, node, "add", "--kind", "sub", "--value", "gone")
     assert node.process is not None and stop_daemon(node.process) == 0
 
     node.start()
-    assert node.ask(spc, once).header("X-License-Id") == licence is not None
+    assert node.ask(spc, once).header("X-License-Id") == license is not None
     assert node.ask(message(node.device()), once).code == "token_used"
     assert node.ask(message(node.device()), token(sub="gone")).code == "subject_disabled"
     assert node.process is not None and stop_daemon(node.process) == 0
     run_latchkey(node.setup, "ledger", "verify")
-    rows = json.loads(run_latchkey(node.setup, "ledger", "query", "--license", str(licence), "--json"))["entries"]
+    rows = json.loads(run_latchkey(node.setup, "ledger", "query", "--license", str(license), "--json"))["entries"]
     assert [row["kind"] for row in rows] == ["license_issued"]
 
     # The older version continues with the data that this version has written.
     with programs(old_programs):
         node.start()
-    client = LicenceClient(node.url)
-    assert client.licence(message(node.device()), token()).status == 200
+    client = LicenseClient(node.url)
+    assert client.license(message(node.device()), token()).status == 200
     client.close()
     assert node.ask(message(node.device()), token(sub="gone")).code == "subject_disabled"
     assert node.process is not None and stop_daemon(node.process) == 0

@@ -20,7 +20,7 @@ from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.containers import read_container
 from fairplay_device.credentials import sha1
 from fairplay_device.key_server import KeyServer, OpenedSPC
-from fairplay_device.licence import Licence, Streaming
+from fairplay_device.license import License, Streaming
 from fairplay_device.session_keys import ckc_payload_key, unwrap_transport_key
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -318,10 +318,10 @@ def test_the_sample_ckc_has_the_published_duration(vector: Vector, sample_ckc: O
 
 def test_our_own_answer_opens_strictly(vector: Vector, spc: OpenedSPC, key_server: KeyServer) -> None:
     lease = 120 if spc.playback_state else None
-    licence = Licence(vector.content_key, vector.content_iv, Streaming(lease), hdcp_level=tags.HDCP_TYPE_0)
-    opened = open_ckc(key_server.answer(spc, licence), spc.secrets)
+    license = License(vector.content_key, vector.content_iv, Streaming(lease), hdcp_level=tags.HDCP_TYPE_0)
+    opened = open_ckc(key_server.answer(spc, license), spc.secrets)
     assert (opened.content_key, opened.content_iv) == (vector.content_key, vector.content_iv)
-    assert opened.terms == licence.terms
+    assert opened.terms == license.terms
 
 
 def test_the_swift_device_accepts_apples_answer(vector: Vector, spc: OpenedSPC, tmp_path: Path) -> None:
@@ -353,7 +353,7 @@ def test_the_swift_device_accepts_apples_answer(vector: Vector, spc: OpenedSPC, 
         capture_output=True, text=True, timeout=30,
     )
     assert finished.returncode == 0, finished.stderr
-    licence = json.loads(finished.stdout)["license"]
-    assert (licence["contentKey"], licence["contentIV"]) == (vector.content_key.hex(), vector.content_iv.hex())
-    assert licence["lease"] == (None if vector.creation_date is None else 120)
-    assert any("e6d0a3e72c92a4ef" in remark for remark in licence["remarks"]) == (vector.name in ("FPS/1", "FPS/3"))
+    license = json.loads(finished.stdout)["license"]
+    assert (license["contentKey"], license["contentIV"]) == (vector.content_key.hex(), vector.content_iv.hex())
+    assert license["lease"] == (None if vector.creation_date is None else 120)
+    assert any("e6d0a3e72c92a4ef" in remark for remark in license["remarks"]) == (vector.name in ("FPS/1", "FPS/3"))

@@ -41,7 +41,7 @@ def test_a_flood_pushes_out_its_own_refusals_alone(latchkey_programs: None, tmp_
         at = deployment_of(daemon.url, daemon.setup)
         try:
             other = device_for(at.credential, 1).request(SPCOptions(b"another-film"))
-            viewer = at.client.licence(other.message, at.token)
+            viewer = at.client.license(other.message, at.token)
             assert viewer.code == "content_mismatch"
             viewer_id = viewer.header("X-Request-Id")
         finally:

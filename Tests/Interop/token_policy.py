@@ -1,16 +1,16 @@
 """What a token of any dialect allows a device at a given time, or which refusals are right.
 
 It was written only from the description of the claims. `Situation` is what the server knows besides the token. `decide`
-returns the licence that the server must grant, or raises `Refused` with every code that is a right answer.
+returns the license that the server must grant, or raises `Refused` with every code that is a right answer.
 """
 
 from dataclasses import dataclass, field, replace
 
 from fairplay_device import tags
 from fairplay_device.key_server import OpenedSPC
-from fairplay_device.licence import Licence, Streaming
-from licence_policy import HDCP_TYPES, LEVELS, ContentKey, Demand, Policy, Refused, Right, device_security_level
-from licence_policy import decide as decide_right
+from fairplay_device.license import License, Streaming
+from license_policy import HDCP_TYPES, LEVELS, ContentKey, Demand, Policy, Refused, Right, device_security_level
+from license_policy import decide as decide_right
 
 AIRPLAY = "airplay"
 ADAPTER = "adapter"
@@ -58,12 +58,12 @@ class Situation:
 
 
 class PlaybackEnded(Exception):
-    """The device reports that it has stopped, and would otherwise get a licence: it is told the end, and gets no
+    """The device reports that it has stopped, and would otherwise get a license: it is told the end, and gets no
     key."""
 
 
-def decide(spc: OpenedSPC, entitlement: Entitlement, situation: Situation) -> Licence:
-    """The licence that the server must grant. Raises `Refused` or `PlaybackEnded`."""
+def decide(spc: OpenedSPC, entitlement: Entitlement, situation: Situation) -> License:
+    """The license that the server must grant. Raises `Refused` or `PlaybackEnded`."""
     refusals: list[set[str]] = []
     granting: list[tuple[Grant, Right]] = []
     for grant in entitlement.grants:
@@ -146,8 +146,8 @@ def elsewhere(entitlement: Entitlement, situation: Situation) -> set[str]:
     return codes
 
 
-def first_that_suits(spc: OpenedSPC, granting: list[tuple[Grant, Right]], situation: Situation) -> Licence:
-    """The licence for the first right that suits the device's output and level.
+def first_that_suits(spc: OpenedSPC, granting: list[tuple[Grant, Right]], situation: Situation) -> License:
+    """The license for the first right that suits the device's output and level.
 
     If a block cannot tell the device the limits of a right, the next right is not tried.
     """
@@ -160,17 +160,17 @@ def first_that_suits(spc: OpenedSPC, granting: list[tuple[Grant, Right]], situat
         if level_of_right(right, situation.key) and not reaches(spc, level_of_right(right, situation.key)):
             refusals.append({"security_level"})
             continue
-        licence = decide_right(
+        license = decide_right(
             spc, replace(right, mode="both"), situation.key, situation.policy, offline=situation.offline)
-        if ends_playback(spc, licence, offline=situation.offline):
+        if ends_playback(spc, license, offline=situation.offline):
             raise PlaybackEnded
-        return licence
+        return license
     raise Refused(refusals[0])
 
 
-def ends_playback(spc: OpenedSPC, licence: Licence, *, offline: bool) -> bool:
+def ends_playback(spc: OpenedSPC, license: License, *, offline: bool) -> bool:
     stopped = spc.playback_state is not None and spc.playback_state.state == tags.PLAYBACK_STOPPED
-    leased = isinstance(licence.terms, Streaming) and licence.terms.lease is not None
+    leased = isinstance(license.terms, Streaming) and license.terms.lease is not None
     return stopped and not offline and leased
 
 

@@ -1,6 +1,6 @@
 """Data that a node of an older commit has left: makes it, opens it and serves it.
 
-The data has keys, licences, a spent token, a device place, a revocation and a ledger, once in SQLite and once in
+The data has keys, licenses, a spent token, a device place, a revocation and a ledger, once in SQLite and once in
 PostgreSQL. The folder `data-51d79ea` has it as commit 51d79ea made it. `Scripts/test-upgrade --fixture` makes it again.
 All of its secrets are development material of `latchkey init`, made only for this folder.
 
@@ -25,7 +25,7 @@ from deployment import run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 from own_daemon import await_addresses, start_daemon, stop_daemon
 
 COMMIT = "51d79ea"
@@ -88,11 +88,11 @@ class Running:
         return stop_daemon(self.process)
 
     def ask(self, token: str, device: Device, content: str = CONTENT, key: dict[str, str] | None = None) -> Answer:
-        """Requests a licence. If `key` is given, the licence must have exactly this key."""
+        """Requests a license. If `key` is given, the license must have exactly this key."""
         context = device.request(SPCOptions(content.encode()))
-        client = LicenceClient(self.url)
+        client = LicenseClient(self.url)
         try:
-            answer = client.licence(context.message, token)
+            answer = client.license(context.message, token)
         finally:
             client.close()
         if key is not None:
@@ -150,7 +150,7 @@ def new_shared_data(setup: Path) -> Data:
 
 
 def fill(data: Data) -> None:
-    """Makes keys, licences, a spent token, a place and a revocation, all with a running daemon."""
+    """Makes keys, licenses, a spent token, a place and a revocation, all with a running daemon."""
     keys = {
         content: {"kid": str(uuid.uuid4()), "key": secrets.token_hex(16), "iv": secrets.token_hex(16)}
         for content in (CONTENT, FLOORED, WITHDRAWN)
@@ -169,7 +169,7 @@ def fill(data: Data) -> None:
     spent = data.token(life=86_000, sub=SINGLE, jti="spent-once", limits={"uses": 1})
     running = Running.start(data)
     try:
-        licences = _use(running, data, spent, keys)
+        licenses = _use(running, data, spent, keys)
         if "postgresql://" in (data.setup / "latchkey.json5").read_text():
             await_shipped(data)
     finally:
@@ -177,14 +177,14 @@ def fill(data: Data) -> None:
     assert status == 0
     facts = {
         "keys": keys, "spent": spent, "spentUntil": int(time.time()) + 86_000,
-        "licences": [licence.header("X-License-Id") for licence in licences],
+        "licenses": [license.header("X-License-Id") for license in licenses],
     }
     (data.setup / "facts.json").write_text(json.dumps(facts, indent=2) + "\n")
 
 
 def _use(running: Running, data: Data, spent: str, keys: dict[str, dict[str, str]]) -> list[Answer]:
-    """Requests licences of three kinds, and then requests that must be refused because of them."""
-    licences = [
+    """Requests licenses of three kinds, and then requests that must be refused because of them."""
+    licenses = [
         running.ask(spent, data.device("a"), key=keys[CONTENT]),
         running.ask(data.token(sub=PLACED, device={"max": 1}), data.device("a"), key=keys[CONTENT]),
         *(running.ask(data.token(sub=f"viewer-{number}"), data.device("a"), key=keys[CONTENT]) for number in range(20)),
@@ -196,7 +196,7 @@ def _use(running: Running, data: Data, spent: str, keys: dict[str, dict[str, str
     ]
     codes = [answer.code for answer in refused]
     assert codes == ["token_used", "device_mismatch", "subject_disabled"], codes
-    return licences
+    return licenses
 
 
 def await_shipped(data: Data) -> None:

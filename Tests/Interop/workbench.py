@@ -30,7 +30,7 @@ class Outcome:
     is_sync: bool = False
 
 
-LICENCE = Outcome(200)
+LICENSE = Outcome(200)
 SYNC_ANSWER = Outcome(200, is_sync=True)
 EMPTY = Outcome(400, "body_empty")
 CERTIFICATE = Outcome(400, "spc_is_certificate")

@@ -8,7 +8,7 @@ import Licensing
 import TestSupport
 import Testing
 
-/// What a licence demands of the device: the strictest of content policy, key and right. A device that cannot meet this
+/// What a license demands of the device: the strictest of content policy, key and right. A device that cannot meet this
 /// is refused.
 @Suite struct ContentPolicyTests {
     private static let everything: Capabilities = [.hdcpEnforcement, .securityLevelBaseline, .securityLevelMain]

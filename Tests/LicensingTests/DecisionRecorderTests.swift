@@ -64,9 +64,9 @@ import Testing
         #expect(store.decisions.first?.entry.kind == .licenseRenewed)
     }
 
-    /// The device counts its times from now, so that a repetition ends when its first licence would have ended.
+    /// The device counts its times from now, so that a repetition ends when its first license would have ended.
     @Test(arguments: [(200, 200, 200), (150, 200, 150), (nil, 200, 200), (200, 150, 150)] as [(Int64?, Int64, UInt32)])
-    func givesARepeatedRequestItsFirstLicence(first: Int64?, end: Int64, rest: UInt32) async throws {
+    func givesARepeatedRequestItsFirstLicense(first: Int64?, end: Int64, rest: UInt32) async throws {
         let now = LicensingFixture.now
         let id = LicenseID(milliseconds: UInt64(now) * 1000, random: Bytes16(high: 1, low: 2))
         let answer = RecordedAnswer(license: id, rightEnd: first.map { now + $0 })

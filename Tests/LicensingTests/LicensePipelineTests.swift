@@ -30,7 +30,7 @@ import Testing
         #expect(license.key.contentID.text == "movie-1")
     }
 
-    @Test func limitsTheLicenceAsTheRightSays() async throws {
+    @Test func limitsTheLicenseAsTheRightSays() async throws {
         let rights = [Right(.content("movie-1"), duration: 3600, lease: 120, hdcp: .type0)]
         let request = try fixture.deviceRequest(.v1)
         let license = try await fixture.issue(request.message, token: fixture.token(rights)).get()

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// For every licence id, the renewal is due between a little more than half and two thirds of the lease. The ids
+    /// For every license id, the renewal is due between a little more than half and two thirds of the lease. The ids
     /// spread the renewals over this time.
     @Test func isRenewedWellBeforeItsEnd() throws {
         var generator = SeededGenerator.announced("renewal times")

@@ -189,7 +189,7 @@ final class LicensingFixture: Sendable {
         return try credential.makeDevice(version, using: CryptoContext()).makeRequest(options)
     }
 
-    /// Returns the licence for a request, or the error. A sync report counts as a failure of the test.
+    /// Returns the license for a request, or the error. A sync report counts as a failure of the test.
     func issue(
         _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<IssuedLicense, LicenseError> {

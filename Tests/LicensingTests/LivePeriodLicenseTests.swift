@@ -17,7 +17,7 @@ private struct ToldPeriods: LivePeriodSource {
     func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods? { live }
 }
 
-/// Which periods of a live content get licences, tested through the whole pipeline.
+/// Which periods of a live content get licenses, tested through the whole pipeline.
 @Suite struct LivePeriodLicenseTests {
     /// Returns a live content whose current period is 10.
     private static func live(window: UInt32, length: Int64 = 3_600) throws -> LivePeriods {
@@ -94,7 +94,7 @@ private struct ToldPeriods: LivePeriodSource {
         #expect(times.upperBound == LicensingFixture.now + max(0, step))
         let served = try #require(live.window(at: times)).served
         for period in [9, 10, 11] as [Int64] { #expect(served.contains(period)) }
-        // The explanation is tested here, because a clock that is behind gives no new licence at all.
+        // The explanation is tested here, because a clock that is behind gives no new license at all.
         for period in [9, 10, 11] as [UInt32] {
             let fixture = try fixture(period: period, live, trustedClock: clock)
             #expect(try await explained(fixture) == nil)

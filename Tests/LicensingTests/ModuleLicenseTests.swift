@@ -7,7 +7,7 @@ import Licensing
 import TestSupport
 import Testing
 
-/// Licences whose SK..R1 block an external module opens.
+/// Licenses whose SK..R1 block an external module opens.
 @Suite struct ModuleLicenseTests {
     private let module: InProcessLadderModule
 
@@ -35,7 +35,7 @@ import Testing
         #expect(call.wanted == .generic && call.blocks.video == nil)
     }
 
-    /// No request reaches the module if it could not become a licence.
+    /// No request reaches the module if it could not become a license.
     @Test func asksTheModuleLast() async throws {
         let fixture = try fixture()
         let request = try fixture.deviceRequest(.v1)

@@ -5,7 +5,7 @@ import Testing
 @testable import Licensing
 
 @Suite struct RecentDecisionsTests {
-    /// `decidedAt` is when the licence was decided, in seconds since 1970.
+    /// `decidedAt` is when the license was decided, in seconds since 1970.
     private static func replay(
         _ request: UInt64, license: UInt64 = 1, rightEnd: Int64? = nil, window: Int64 = 120, decidedAt: UInt64 = 100
     ) -> ReplayRecord {
@@ -20,7 +20,7 @@ import Testing
         recent.end(replay, at: now, with: .recorded)
     }
 
-    @Test func repeatsTheFirstLicenceUntilTheWindowEnds() async {
+    @Test func repeatsTheFirstLicenseUntilTheWindowEnds() async {
         let recent = RecentDecisions()
         let first = Self.replay(1)
         await record(recent, first)
@@ -30,7 +30,7 @@ import Testing
         #expect(await recent.begin(first, at: 221) == again.answer)
     }
 
-    /// The end is that of the first licence, to the second, whatever end the repetition has.
+    /// The end is that of the first license, to the second, whatever end the repetition has.
     @Test(arguments: [Int64?.none, 100, 101, 100_000_000])
     func keepsTheEndOfTheRight(rightEnd: Int64?) async {
         let recent = RecentDecisions()
@@ -56,7 +56,7 @@ import Testing
         #expect(await recent.begin(Self.replay(1), at: 100) == nil)
     }
 
-    /// Five concurrent copies: one is decided, and the others wait for its licence.
+    /// Five concurrent copies: one is decided, and the others wait for its license.
     @Test func copiesWaitForTheFirst() async {
         let recent = RecentDecisions()
         let first = Self.replay(1)

@@ -111,7 +111,7 @@ import Testing
         #expect(recent.reusedCount == (firstFails ? 0 : 8))
     }
 
-    /// Nine concurrent copies on three loops cost one operation, one row and one licence.
+    /// Nine concurrent copies on three loops cost one operation, one row and one license.
     @Test func aBurstCostsOneOperation() async throws {
         let store = RecordingStore()
         let fixture = try LicensingFixture(loopCount: 3, recorder: try store.recorder())

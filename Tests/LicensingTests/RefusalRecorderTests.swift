@@ -98,7 +98,7 @@ import Testing
         #expect(entry.facts[.expected]?.contains(content) == true, "\(entry.facts.all)")
     }
 
-    /// What is left of a nearly full disk serves licences. The first row after it counts the refusals without rows.
+    /// What is left of a nearly full disk serves licenses. The first row after it counts the refusals without rows.
     @Test func writesNothingWhileTheDiskIsNearlyFull() async throws {
         let room = Mutex(false)
         let (fixture, recorder) = try fixture(perSecond: 10, hasRoom: { room.withLock { $0 } })

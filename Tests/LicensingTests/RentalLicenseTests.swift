@@ -39,7 +39,7 @@ import Testing
         }.message
     }
 
-    /// Asks for a licence with a token that was made at this moment.
+    /// Asks for a license with a token that was made at this moment.
     private func ask(
         _ state: PlaybackState = .readyToStart, device: UInt8 = 1, subject: String = "viewer-1", finish: Bool = true,
         hasLease: Bool = true, at time: Int64 = 0
@@ -97,7 +97,7 @@ import Testing
 
     /// A viewer who watches for two hours each evening, and whose player never renews and never reports a play.
     @Test(arguments: [false, true])
-    func withoutALeaseTheFirstLicenceBeginsTheRental(finish: Bool) async throws {
+    func withoutALeaseTheFirstLicenseBeginsTheRental(finish: Bool) async throws {
         for (evening, left) in [(0, 48), (24, 24), (47, 1)] as [(Int64, Int64)] {
             let license = try await ask(finish: finish, hasLease: false, at: evening * Self.hour).get()
             #expect(license.terms.rental?.value == UInt32(left * Self.hour))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func aRepeatOfTheFirstLicenceWithoutALeaseIsNoOtherLicence() async throws {
+    @Test func aRepeatOfTheFirstLicenseWithoutALeaseIsNoOtherLicense() async throws {
         let request = try message(.readyToStart)
         let token = try fixture.token(Self.rental(finish: false, hasLease: false), subject: "viewer-1")
         let first = try await fixture.issue(request, token: token).get()
@@ -117,7 +117,7 @@ import Testing
         #expect(again.id == first.id && store.entries.count == 1)
     }
 
-    @Test func anOfflineLicenceBeginsTheRental() async throws {
+    @Test func anOfflineLicenseBeginsTheRental() async throws {
         let token = try fixture.token(Self.rental(mode: .both), expiresIn: 40 * 86_400, subject: "viewer-1")
         let first = try await fixture.issue(message(.readyToStart), token: token, for: .offline).get()
         #expect(first.times.expiresAt == Self.now + 48 * Self.hour)
@@ -127,7 +127,7 @@ import Testing
         #expect(second.times.expiresAt == first.times.expiresAt)
     }
 
-    /// Of many concurrent first plays one counts as the first, and every licence ends with it.
+    /// Of many concurrent first plays one counts as the first, and every license ends with it.
     @Test func manyFirstPlaysAtOnceAreOne() async throws {
         let messages = try (1...40).map { try message(.playing, device: UInt8($0)) }
         let token = try fixture.token(Self.rental(finish: false), expiresIn: 40 * 86_400, subject: "viewer-1")

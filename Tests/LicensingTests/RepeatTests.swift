@@ -9,7 +9,7 @@ import Testing
 
 @testable import Licensing
 
-/// What a repeated request gets (architecture, "What a repeat is"): the first licence if the same is granted, and
+/// What a repeated request gets (architecture, "What a repeat is"): the first license if the same is granted, and
 /// otherwise what any other request would get.
 @Suite struct RepeatTests {
     private let desk: Desk
@@ -30,7 +30,7 @@ import Testing
         #expect(try await desk.ask(spent, request).failure == .denied(.tokenUsed(limit: 1)))
     }
 
-    @Test func eachLicenceOfACountedTokenCostsAUse() async throws {
+    @Test func eachLicenseOfACountedTokenCostsAUse() async throws {
         for number in 0..<3 {
             let request = try desk.request()
             #expect(try await desk.ask(Grant(lease: 60), request).isGiven)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// However often a licence is repeated, it and its session end when they would have ended.
+    /// However often a license is repeated, it and its session end when they would have ended.
     @Test func repetitionsDoNotProlongASession() async throws {
         let desk = try Desk(sessionLife: 12)
         let once = Grant(jti: "b", uses: 1, lease: 10)
@@ -88,7 +88,7 @@ import Testing
         #expect(try await desk.ask(once, request, at: now + 10).failure == .denied(.replayed))
     }
 
-    /// The session of a repeated licence ends with the right of the first token, although the second one is spent.
+    /// The session of a repeated license ends with the right of the first token, although the second one is spent.
     @Test func aRepetitionGivesASpentTokenNoLongerSession() async throws {
         let now = LicensingFixture.now
         let spent = Grant(jti: "b", uses: 1, end: now + 130)
@@ -155,7 +155,7 @@ import Testing
         let first = try await desk.ask(short, request).license
         let second = try await desk.ask(long, request).license
         #expect(second.id != first.id && !second.isRepeated && desk.store.entries.count == 2)
-        // A late copy of each finds its own licence.
+        // A late copy of each finds its own license.
         #expect(try await desk.ask(long, request).license.id == second.id)
         #expect(try await desk.ask(short, request).license.id == first.id)
         #expect(try await desk.ask(long).failure == .denied(.tokenUsed(limit: 1)))
@@ -175,7 +175,7 @@ import Testing
         #expect(again.id == renewed.id && again.isRepeated && desk.store.entries.count == 2)
     }
 
-    @Test func theFirstLicenceOfARentalIsRepeated() async throws {
+    @Test func theFirstLicenseOfARentalIsRepeated() async throws {
         let rented = Grant(jti: "b", uses: 1, rental: true)
         let request = try desk.request()
         let first = try await desk.ask(rented, request).license
@@ -184,7 +184,7 @@ import Testing
         #expect(try #require(again.times.expiresAt) <= #require(first.times.expiresAt))
     }
 
-    /// Without a subject, a token is a party of its own. Nothing is counted, so each attempt gets a licence.
+    /// Without a subject, a token is a party of its own. Nothing is counted, so each attempt gets a license.
     @Test func withoutASubjectAFreshTokenIsAnswered() async throws {
         let request = try desk.request()
         for number in 0..<3 { #expect(try await desk.ask(Grant(jti: "t\(number)", subject: nil), request).isGiven) }

@@ -101,7 +101,7 @@ import Testing
         _ = try await renew(first).get()
     }
 
-    @Test func grantsNoLicenceToKeep() async throws {
+    @Test func grantsNoLicenseToKeep() async throws {
         let token = try #require(try await begin().sessionToken)
         let failure = await fixture.issue(try message(), token: Array(token.utf8), for: .offline).failure
         #expect(failure == .entitlement(.offlineNotGranted))

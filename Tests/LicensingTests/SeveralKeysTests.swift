@@ -89,7 +89,7 @@ import Testing
         #expect(try await fixture.outcomes(of: [message], token: token).get().map(code) == ["license"])
     }
 
-    /// The same SPC twice in one request results in one licence.
+    /// The same SPC twice in one request results in one license.
     @Test func mayBeCopiesOfEachOther() async throws {
         let store = RecordingStore()
         let fixture = try LicensingFixture(recorder: try store.recorder())

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Licensing
 
-/// How licences are decided in an outage (architecture, "When the database or the disk fails").
+/// How licenses are decided in an outage (architecture, "When the database or the disk fails").
 @Suite struct SharedDecisionStoreTests {
     private let shared = SharedStandIn()
     private let ledger = LedgerStandIn()
@@ -105,7 +105,7 @@ import Testing
         }
         #expect(ledger.entries.count == given && refused == 20 - given)
         #expect(store.counts.admitted == UInt64(given) && store.counts.overLimit == UInt64(refused))
-        // The database has counted the admitted licences. Ten minutes later, an outage begins with its full limits.
+        // The database has counted the admitted licenses. Ten minutes later, an outage begins with its full limits.
         clock.advance(by: .seconds(599))
         try await store.counting {}
         var next = try decision(spends: true)
@@ -158,7 +158,7 @@ import Testing
         var other = lost
         other.replay = try replay(2)
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(other) }
-        // After the window the database gives the request no licence any more.
+        // After the window the database gives the request no license any more.
         clock.advance(by: .seconds(11))
         #expect(try await store.commit(other) == .recorded)
     }
@@ -287,7 +287,7 @@ import Testing
             answer: RecordedAnswer(license: license).bytes)
     }
 
-    /// If the ledger does not take the licence, its use is given back, and is available to the next request.
+    /// If the ledger does not take the license, its use is given back, and is available to the next request.
     @Test func givesBackWhatTheLedgerDoesNotTake() async throws {
         ledger.fail(with: .unavailable(.diskFull))
         let (store, decision) = (store(), try decision(spends: true))
@@ -344,7 +344,7 @@ import Testing
         #expect(store.counts.uncheckedRenewals == unchecked)
     }
 
-    /// A client that overloads the database must not get licences by doing so.
+    /// A client that overloads the database must not get licenses by doing so.
     @Test(arguments: [StoreError.unavailable(.busy), .unavailable(.damaged), .recordMalformed])
     func admitsNothingWhileTheDatabaseAnswers(error: StoreError) async throws {
         shared.answer(with: .failure(error))
@@ -385,7 +385,7 @@ import Testing
         #expect(ledger.entries.isEmpty)
     }
 
-    /// As after a crash between the commit and the ledger: the licence that the client gets at last is in the ledger.
+    /// As after a crash between the commit and the ledger: the license that the client gets at last is in the ledger.
     @Test func writesDownARepetitionUnderItsFirstName() async throws {
         let first = LicenseID(Bytes16(high: 9, low: 9))
         let answer = RecordedAnswer(license: first).bytes
@@ -406,7 +406,7 @@ import Testing
     }
 
     /// The right of the first token ended much earlier, so its answer is none to this request. The ledger must not say
-    /// that this token got the first licence.
+    /// that this token got the first license.
     @Test(arguments: [false, true])
     func writesDownNoRepetitionForALaterEnd(isRecorded: Bool) async throws {
         let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), rightEnd: 10).bytes

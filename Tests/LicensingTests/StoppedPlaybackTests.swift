@@ -55,13 +55,13 @@ import Testing
         return false
     }
 
-    @Test func freesTheSlotAndGivesNoLicence() async throws {
+    @Test func freesTheSlotAndGivesNoLicense() async throws {
         let transport = counting()
         #expect(isLicensed(await ask(try message(.playing))))
         #expect(await ask(try message(.playing, device: 2)).failure == .denied(.slotsFull(current: 1, limit: 1)))
         #expect(isEnded(await ask(try message(.stopped))))
         #expect(isLicensed(await ask(try message(.playing, device: 2))))
-        #expect(store.entries.count == 2, "the end of playback got no licence")
+        #expect(store.entries.count == 2, "the end of playback got no license")
         #expect(!transport.questions.isEmpty)
     }
 
@@ -87,7 +87,7 @@ import Testing
         #expect(store.entries.count == 1)
     }
 
-    /// A licence without a lease and without a playback limit has no running playback that could end.
+    /// A license without a lease and without a playback limit has no running playback that could end.
     @Test func licensesWhatDoesNotRun() async throws {
         let token = try fixture.token()
         #expect(isLicensed(await fixture.outcome(of: try message(.stopped), token: token)))

@@ -35,7 +35,7 @@ import Testing
         return await fixture.outcome(of: request.message, token: token ?? self.token).map { outcome in
             switch outcome {
             case .syncReport(let accepted): accepted
-            case .license, .playbackEnded: preconditionFailure("a sync SPC is answered without a licence")
+            case .license, .playbackEnded: preconditionFailure("a sync SPC is answered without a license")
             }
         }
     }

@@ -9,7 +9,7 @@ import Records
 import TestSupport
 import Testing
 
-/// Licences for keys that a token contains or names.
+/// Licenses for keys that a token contains or names.
 @Suite struct TokenKeysTests {
     private static let key = [UInt8](0x80...0x8F)
     private static let iv = [UInt8](0x90...0x9F)

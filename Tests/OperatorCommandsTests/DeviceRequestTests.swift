@@ -38,7 +38,7 @@ import Testing
         #expect(!run.messages.contains("pass@"))
     }
 
-    @Test func sendsARawSPCAndTheTokenToTheLicenceRoute() async throws {
+    @Test func sendsARawSPCAndTheTokenToTheLicenseRoute() async throws {
         let server = try OneAnswerServer(answer: response("404 Not Found", body: []))
         let run = try await request(server.url)
         #expect(run.status == 1)

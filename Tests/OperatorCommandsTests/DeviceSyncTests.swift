@@ -62,7 +62,7 @@ import Testing
         #expect(run.messages.contains(expected), "\(run.messages)")
     }
 
-    @Test func saysThatALicenceIsNoAnswerToASync() async throws {
+    @Test func saysThatALicenseIsNoAnswerToASync() async throws {
         let made = try await LatchkeyProcess(
             arguments: ["device", "make-spc", "--output", fixture.folder.path("a.spc")] + fixture.deviceArguments())
         #expect(made.status == 0)
@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: [
         ("", "/fps/challenge"), ("/fps/v1/license/", "/fps/v1/challenge"), ("/hms/fp/rights/?a=b", "/fps/challenge"),
     ])
-    func fetchesTheChallengeBesideTheLicenceRoute(path: String, expected: String) async throws {
+    func fetchesTheChallengeBesideTheLicenseRoute(path: String, expected: String) async throws {
         let server = try OneAnswerServer(answer: response("429 Too Many Requests", #"{"code":"rate_limited"}"#))
         let run = try await sync(server.url + path, [])
         #expect(run.status == 1)

@@ -30,7 +30,7 @@ import Testing
         return (token, spc)
     }
 
-    @Test func explainsALicenceThatWouldBeIssued() async throws {
+    @Test func explainsALicenseThatWouldBeIssued() async throws {
         let files = try await prepare(["--lease", "300"])
         let words = ["token", "explain", files.token, "--config", fixture.configuration, "--spc", files.spc]
         let report = try await run(words + ["--json"]).object()

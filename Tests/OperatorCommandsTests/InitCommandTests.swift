@@ -201,7 +201,7 @@ import Testing
             #expect(checklist.contains("fairplay/\(file)"))
         }
         #expect(checklist.contains("secrets/key-encryption-key") && checklist.contains("secrets/master-secret"))
-        // Its last commands lead to a licence.
+        // Its last commands lead to a license.
         let commands = checklist.split(separator: "\n").filter { $0.hasPrefix("  [ ] ") }.suffix(3)
         for (command, name) in zip(commands, ["keys create", "token mint", "doctor"]) {
             #expect(command.contains("latchkey \(name) --config "), "\(command)")

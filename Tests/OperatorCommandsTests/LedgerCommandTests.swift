@@ -86,7 +86,7 @@ private enum LedgerSamplesOfOthers {
         let run = try await ledger("query", "--content", "movie-1", "--limit", "3")
         let lines = run.output.split(separator: "\n")
         #expect(lines.count == 3)
-        #expect(lines[0].hasPrefix("20  2023-11-14T22:13:39Z  license_issued  streaming  licence 018bcfe5"))
+        #expect(lines[0].hasPrefix("20  2023-11-14T22:13:39Z  license_issued  streaming  license 018bcfe5"))
         #expect(!run.output.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
         #expect(run.messages.contains("--limit"))
     }

@@ -92,7 +92,7 @@ import Testing
         Minted(
             "--mode", "both", "--storage", "604800", "--playback", "172800", "--rental", "7200",
             right: Right(.content("movie-1"), duration: 7200, mode: .both, storage: 604_800, playback: 172_800)),
-        // The rental limits the whole time, so the command does not warn of licences that never end.
+        // The rental limits the whole time, so the command does not warn of licenses that never end.
         Minted(
             "--mode", "both", "--storage", "60", "--rental", "60",
             right: Right(.content("movie-1"), duration: 60, mode: .both, storage: 60)),
@@ -128,7 +128,7 @@ import Testing
     @Test(arguments: [
         ["--mode", "offline"], ["--mode", "both"], ["--mode", "both", "--storage", "60"],
     ])
-    func saysThatALicenceWithoutPlaybackMayNeverEnd(words: [String]) async throws {
+    func saysThatALicenseWithoutPlaybackMayNeverEnd(words: [String]) async throws {
         let run = try await LatchkeyProcess(
             arguments: ["token", "mint", "--config", fixture.configuration, "--content", "movie-1"] + words)
         #expect(run.status == 0)

@@ -1,4 +1,4 @@
-"""What the steps of the package test share: commands, units, the configuration, and licences of a simulated device.
+"""What the steps of the package test share: commands, units, the configuration, and licenses of a simulated device.
 
 Runs inside a container that Scripts/test-package boots, as root and with the standard library alone. /test has the
 packages, /result takes what is said, and what is in /handover goes from one host to the next.
@@ -22,7 +22,7 @@ STATE = Path("/var/lib/latchkey")
 PACKAGER_SECRET = CONFIGURATION.parent / "secrets/packager-1"
 # Made by `latchkey init`: the issuer of tokens, the FairPlay files and the TLS certificate of the test.
 DEVELOPMENT = Path("/var/development")
-# Where the operator of the first licence works.
+# Where the operator of the first license works.
 OPERATOR = Path("/var/operator")
 URL = "https://localhost"
 CONTENT = "movie-1"
@@ -121,7 +121,7 @@ def trust_the_certificate() -> None:
     run("update-ca-certificates")
 
 
-# --- Licences and keys ------------------------------------------------------------------------------------------------
+# --- Licenses and keys ------------------------------------------------------------------------------------------------
 
 
 def asked(content: str, subject: str) -> str:
@@ -133,8 +133,8 @@ def asked(content: str, subject: str) -> str:
         "2", "--json", "--token", "-", status=None, text=token)
 
 
-def ask_for_a_licence(content: str = CONTENT, subject: str = "viewer-1") -> str:
-    """The content key, which the device finds in its licence."""
+def ask_for_a_license(content: str = CONTENT, subject: str = "viewer-1") -> str:
+    """The content key, which the device finds in its license."""
     answer = asked(content, subject)
     first, *rest = answer.splitlines()
     # The older tool asks by URLSession, which sometimes aborts the program when it has done its work. This is a fault

@@ -6,7 +6,7 @@ import time
 
 from host import (
     CONFIGURATION, CONTENT, DEVELOPMENT, HANDOVER, LOST, NEW, REVOKED, STATE, as_daemon, ask_as_packager,
-    ask_for_a_licence, asked, is_active, ledger_rows, listen_on_loopback, perform, readiness, run, say, tool,
+    ask_for_a_license, asked, is_active, ledger_rows, listen_on_loopback, perform, readiness, run, say, tool,
     trust_the_certificate, wait_for,
 )
 
@@ -40,7 +40,7 @@ def refuse_the_ledger_of_another_host() -> None:
 
 
 def restore() -> None:
-    """From the backup and one private key to the first licence."""
+    """From the backup and one private key to the first license."""
     begin = time.monotonic()
     said = restoration("--replaces", facts["host"])
     run("chown", "--recursive", "root:latchkey", "/etc/latchkey")
@@ -48,10 +48,10 @@ def restore() -> None:
     run("chown", "--recursive", "latchkey:latchkey", STATE)
     as_daemon("latchkeyd", "--config", CONFIGURATION, "--check")
     run("systemctl", "enable", "--now", "latchkey.socket", "latchkey.service")
-    assert ask_for_a_licence() == facts["key"], "the key of the content stays"
+    assert ask_for_a_license() == facts["key"], "the key of the content stays"
     seconds = time.monotonic() - begin
     say(said)
-    say(f"the first licence {seconds:.1f} s after the start of the restore")
+    say(f"the first license {seconds:.1f} s after the start of the restore")
     assert seconds < RESTORE_SECONDS and readiness() == 200
 
 
@@ -85,7 +85,7 @@ def refuse_a_second_restore() -> None:
         say(restoration("--replaces", facts["host"], status=1).strip())
     run("systemctl", "start", "latchkey.socket", "latchkey.service")
     wait_for("the service", lambda: is_active("latchkey.service"))
-    assert ask_for_a_licence() == facts["key"]
+    assert ask_for_a_license() == facts["key"]
 
 
 STEPS = [install, refuse_the_ledger_of_another_host, restore, go_on_as_the_lost_node, make_lost_keys_again, refuse_a_second_restore]

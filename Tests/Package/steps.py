@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from first_licence import COMMANDS, COUNT_MAXIMUM
+from first_license import COMMANDS, COUNT_MAXIMUM
 from host import (
     CONFIGURATION, CONTENT, DEVELOPMENT, DOCUMENTS, HANDOVER, LOST, NEW, OLD, OPERATOR, OTHER_KEY, PACKAGER_SECRET,
-    REPOSITORY, REVOKED, STATE, WAIT_SECONDS, as_daemon, ask_as_packager, ask_for_a_licence, drop_in, edit, is_active,
+    REPOSITORY, REVOKED, STATE, WAIT_SECONDS, as_daemon, ask_as_packager, ask_for_a_license, drop_in, edit, is_active,
     journal, ledger_rows, listen_on_loopback, main_process, perform, readiness, run, say, shown, tool,
     trust_the_certificate, wait_for,
 )
@@ -189,8 +189,8 @@ def deliver() -> None:
     assert not CONFIGURATION.exists() and not Path("/usr/bin/latchkey").exists()
 
 
-def from_package_to_first_licence() -> None:
-    """Exactly the commands of the article Operating. The last one asks for a licence, and finds nothing bad."""
+def from_package_to_first_license() -> None:
+    """Exactly the commands of the article Operating. The last one asks for a license, and finds nothing bad."""
     assert len(COMMANDS) <= COUNT_MAXIMUM
     # Without the right to raise limits, systemd cannot give the daemon its memory to lock, and doctor calls that bad.
     raises_limits = run("bash", "-c", "ulimit -l 65536", status=None) == ""
@@ -206,7 +206,7 @@ def from_package_to_first_licence() -> None:
     allowed = {"fairplay.main", "clock.kernel", "tls.served"} | (set() if raises_limits else {"daemon.memory"})
     assert others <= allowed, said
     assert all(verdict != "bad" or name == "daemon.memory" for verdict, name in findings), said
-    say(f"{len(COMMANDS)} commands, {time.monotonic() - begin:.1f} s from the package to the first licence")
+    say(f"{len(COMMANDS)} commands, {time.monotonic() - begin:.1f} s from the package to the first license")
 
 
 def start() -> None:
@@ -217,9 +217,9 @@ def start() -> None:
     assert readiness() == 200
 
 
-def one_licence() -> None:
+def one_license() -> None:
     """The key is the one that was made beside the daemon."""
-    assert ask_for_a_licence()
+    assert ask_for_a_license()
     say(tool("ledger", "verify"))
 
 
@@ -254,7 +254,7 @@ def five_kills() -> None:
         assert is_active("latchkey.socket")
     seconds = time.monotonic() - begin
     say(f"{KILLS} kills in {seconds:.1f} s, {shown('latchkey.service', 'NRestarts')} restarts")
-    assert readiness() == 200 and ask_for_a_licence()
+    assert readiness() == 200 and ask_for_a_license()
 
 
 def a_stuck_process() -> None:
@@ -293,7 +293,7 @@ def drain() -> None:
     """An operator takes the node out of service, and back."""
     said = tool("admin", "drain")
     assert said == "The node is not ready, and serves what comes.\n", said
-    assert readiness() == 503 and ask_for_a_licence()
+    assert readiness() == 503 and ask_for_a_license()
     assert shown("latchkey.service", "StatusText").startswith("Not ready by order of token:admin")
     tool("admin", "ready")
     assert readiness() == 200 and shown("latchkey.service", "StatusText") == "Serving"
@@ -306,7 +306,7 @@ def credentials() -> None:
     run("chown", "root:root", "/etc/latchkey/secrets/session-key")
     run("chmod", "0600", "/etc/latchkey/secrets/session-key")
     run("systemctl", "restart", "latchkey.service")
-    assert ask_for_a_licence()
+    assert ask_for_a_license()
     run("systemctl", "reload", "latchkey.service")
     edit('"credential:session-key"', '"secrets/session-key"')
     run("chown", "root:latchkey", "/etc/latchkey/secrets/session-key")
@@ -320,7 +320,7 @@ def roll_back_and_upgrade() -> None:
         process = main_process()
         run("dpkg", "--install", package)
         wait_for("another process", lambda: main_process() not in (0, process) and is_active("latchkey.service"))
-        assert ask_for_a_licence()
+        assert ask_for_a_license()
         tool("ledger", "verify")
 
 
@@ -332,11 +332,11 @@ def upgrade_older_data() -> None:
     STATE.rename("/var/lib/latchkey.kept")
     run("systemctl", "start", "latchkey.socket", "latchkey.service")
     tool("keys", "create", "--content", "older")
-    before = ask_for_a_licence("older")
+    before = ask_for_a_license("older")
     for package in (NEW, OLD, NEW):
         run("dpkg", "--install", package)
         wait_for("the service", lambda: is_active("latchkey.service"))
-        after = ask_for_a_licence("older")
+        after = ask_for_a_license("older")
         assert after == before, "the key of the content stays"
     tool("ledger", "verify")
     run("systemctl", "stop", "latchkey.service", "latchkey.socket")
@@ -364,7 +364,7 @@ def back_up() -> None:
     run("chown", "latchkey:latchkey", backups)
     tool("revocations", "add", "--kind", "sub", "--value", REVOKED)
     kept = {
-        "host": socket.gethostname(), "key": ask_for_a_licence(), "rows": ledger_rows(),
+        "host": socket.gethostname(), "key": ask_for_a_license(), "rows": ledger_rows(),
     }
     made = json.loads(tool("backup", "create", "--output", backups, "--recipient", recovery, "--json"))
     backup = Path(made["backup"])
@@ -373,7 +373,7 @@ def back_up() -> None:
     say(tool("backup", "verify", backup))
     say(run("latchkey", "backup", "verify", backup, "--config", CONFIGURATION, "--recipient-key", recovery_key))
     # Lost with this host.
-    assert ask_for_a_licence() == kept["key"]
+    assert ask_for_a_license() == kept["key"]
     lost = ask_as_packager(LOST)["keys"]
     facts = {"lost": lost, "node": made["node"], "last": made["last"], "backup": str(backup), **kept}
     (HANDOVER / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
@@ -419,8 +419,8 @@ def remove() -> None:
 
 
 STEPS = [
-    refuse_another_key, install, read_the_documents, name_what_is_missing, deliver, from_package_to_first_licence,
-    start, one_licence, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials, clean_journal,
+    refuse_another_key, install, read_the_documents, name_what_is_missing, deliver, from_package_to_first_license,
+    start, one_license, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials, clean_journal,
     roll_back_and_upgrade, upgrade_older_data, make_keys_for_a_packager, back_up, fence, remove,
 ]
 

@@ -63,7 +63,7 @@ def track_encryption(media: bytes) -> TrackEncryption:
 
 
 def with_iv(media: bytes, iv: bytes) -> bytes:
-    """The media with another constant IV. Devices use the IV of the licence, but ffmpeg uses the IV in the media."""
+    """The media with another constant IV. Devices use the IV of the license, but ffmpeg uses the IV in the media."""
     assert len(iv) == IV_SIZE
     offset = track_encryption(media).iv_offset
     return media[:offset] + iv + media[offset + IV_SIZE :]

@@ -1,4 +1,4 @@
-"""A player: reads playlists, asks the daemon for the key of each key line, and decrypts with the licence."""
+"""A player: reads playlists, asks the daemon for the key of each key line, and decrypts with the license."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from deployment import COMMAND_SECONDS, run_latchkey
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import LICENCE_PATH, Answer, LicenceClient
+from license_client import LICENSE_PATH, Answer, LicenseClient
 from mp4 import track_encryption, with_iv
 from own_daemon import OwnDaemon
 from tools import Tools, sample_hash
@@ -94,29 +94,29 @@ def _bytes(file: Path, byte_range: str | None, offset: int) -> tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Player:
-    """A device that gets licences from a daemon, and the tools that decrypt for it."""
+    """A device that gets licenses from a daemon, and the tools that decrypt for it."""
 
     daemon: OwnDaemon
     tools: Tools
     device: Device
-    client: LicenceClient
+    client: LicenseClient
     folder: Path
 
     @classmethod
     def before(cls, daemon: OwnDaemon, tools: Tools, folder: Path, version: int = 1) -> "Player":
         device = device_for(read_device_credential(daemon.setup / "fairplay"), version)
-        return cls(daemon, tools, device, LicenceClient(daemon.url), folder)
+        return cls(daemon, tools, device, LicenseClient(daemon.url), folder)
 
     def token(self, content: str) -> str:
         return run_latchkey(self.daemon.setup, "token", "mint", "--content", content).strip()
 
     def ask(self, asset_id: bytes, token: str) -> tuple[Answer, OpenedCKC | None]:
-        """The answer to an SPC with this asset id. If it is a licence, its opened CKC too."""
+        """The answer to an SPC with this asset id. If it is a license, its opened CKC too."""
         context = self.device.request(SPCOptions(asset_id))
-        answer = self.client.licence(context.message, token)
+        answer = self.client.license(context.message, token)
         return answer, open_ckc(answer.body, context.secrets) if answer.status == 200 else None
 
-    def licence(self, asset_id: bytes, token: str) -> OpenedCKC:
+    def license(self, asset_id: bytes, token: str) -> OpenedCKC:
         answer, opened = self.ask(asset_id, token)
         assert opened is not None, (answer.status, answer.body, asset_id)
         return opened
@@ -127,7 +127,7 @@ class Player:
         finished = subprocess.run(
             [
                 *(os.environ["LATCHKEY_BIN"], "device", "request", "--as", players, "--json"),
-                *("--url", f"{self.daemon.url}{LICENCE_PATH}", "--token", token, "--skd", key_uri),
+                *("--url", f"{self.daemon.url}{LICENSE_PATH}", "--token", token, "--skd", key_uri),
                 *("--application-secret", str(secret)),
             ],
             capture_output=True,

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import m3u8
 
 from keys import Key
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 
 PATH = "/speke/v2.0/copyProtection"
 KEYS_PATH = "/v1/keys"
@@ -34,7 +34,7 @@ class Encryptor:
         """The packager that `latchkey init` makes."""
         return cls("development", (setup / "secrets" / "packager").read_text().strip())
 
-    def ask(self, client: LicenceClient, document: str, version: str = VERSION) -> Answer:
+    def ask(self, client: LicenseClient, document: str, version: str = VERSION) -> Answer:
         """The answer to a document, sent as a cloud encryptor sends it."""
         headers = {"Content-Type": "application/xml", "X-Speke-Version": version}
         return client.send("POST", PATH, document.encode(), headers | self._authorization)
@@ -45,7 +45,7 @@ class Encryptor:
         return {"Authorization": f"Basic {credential}"}
 
     def export(
-        self, client: LicenceClient, content: str, form: str, *, period: int, track: str | None = None
+        self, client: LicenseClient, content: str, form: str, *, period: int, track: str | None = None
     ) -> bytes:
         """The keys of a period in the format of a packager without SPEKE."""
         query = {"format": form, "period": str(period)} | ({"track": track} if track else {})
@@ -53,7 +53,7 @@ class Encryptor:
         assert answer.status == 200, (answer.status, answer.body)
         return answer.body
 
-    def keys(self, client: LicenceClient, content: str, period: int, key_ids: dict[str, uuid.UUID]) -> dict[str, Key]:
+    def keys(self, client: LicenseClient, content: str, period: int, key_ids: dict[str, uuid.UUID]) -> dict[str, Key]:
         """The keys of one period, by track. The encryptor chooses the key ids."""
         answer = self.ask(client, document(content, period, key_ids))
         assert answer.status == 200, (answer.status, answer.body)

@@ -37,17 +37,17 @@ def clear_hashes(tools: Tools, clips: dict[int, Path]) -> dict[tuple[int, str], 
 
 
 def test_every_period_of_every_track_plays(stream: Stream, clear_hashes: dict[tuple[int, str], str]) -> None:
-    """The chain: each key line leads to a licence whose key and IV give the samples of the clear input."""
+    """The chain: each key line leads to a license whose key and IV give the samples of the clear input."""
     service = stream.service
     for track, playlist in stream.playlists.items():
         published = list(runs(playlist))
         assert len(published) == len(PERIODS)
         for period, run in zip(PERIODS, published, strict=True):
             assert run.segment_count == PERIOD_SECONDS / SEGMENT_SECONDS
-            licence = service.player.licence(asset_id("the whole URI", run), service.token)
-            # The IV in the media is overwritten, so that only the IV of the licence can be right.
+            license = service.player.license(asset_id("the whole URI", run), service.token)
+            # The IV in the media is overwritten, so that only the IV of the license can be right.
             unknown_iv = Run(run.key_uri, with_iv(run.media, bytes(16)), run.segment_count)
-            played = service.player.play(unknown_iv, licence.content_key, licence.content_iv)
+            played = service.player.play(unknown_iv, license.content_key, license.content_iv)
             assert played == clear_hashes[period, track]
 
 
@@ -80,15 +80,15 @@ def test_media_have_key_id_and_iv_of_the_keys(stream: Stream) -> None:
             )
 
 
-def test_licences_bring_the_keys_that_were_packaged(stream: Stream) -> None:
+def test_licenses_bring_the_keys_that_were_packaged(stream: Stream) -> None:
     """Each kind of player sends another asset id for the same key."""
     service = stream.service
     for track in TRACKS:
         for period, run in zip(PERIODS, runs(stream.playlists[track]), strict=True):
             key = service.keys[period, track]
             for player in service.form.players:
-                licence = service.player.licence(asset_id(player, run), service.token)
-                assert (licence.content_key, licence.content_iv) == (key.key, key.iv), player
+                license = service.player.license(asset_id(player, run), service.token)
+                assert (license.content_key, license.content_iv) == (key.key, key.iv), player
             for player in service.form.strangers:
                 answer, _ = service.player.ask(asset_id(player, run), service.token)
                 assert (answer.status, answer.code) == (403, "content_mismatch"), player
@@ -121,9 +121,9 @@ def test_other_decryptors_agree(
     service = stream.service
     for track in TRACKS:
         for period, run in zip(PERIODS, runs(stream.playlists[track]), strict=True):
-            licence = service.player.licence(asset_id("the whole URI", run), service.token)
-            for key in (licence.content_key, _with_other_bit(licence.content_key)):
-                is_right = key == licence.content_key
+            license = service.player.license(asset_id("the whole URI", run), service.token)
+            for key in (license.content_key, _with_other_bit(license.content_key)):
+                is_right = key == license.content_key
                 media = tmp_path / f"{period}-{track}-{is_right}.mp4"
                 media.write_bytes(run.media)
                 opened = decrypt(tools, media, track, service.keys[period, track].key_id, key)

@@ -1,10 +1,10 @@
-"""What the operator's page costs: the daemon's processor time for each licence, without the page and with the page open
+"""What the operator's page costs: the daemon's processor time for each license, without the page and with the page open
 in two browsers, and the memory that the page adds.
 
     page_cost.py [ROUNDS]
 
 `Scripts/test-page --cost` runs it. It makes no check, because the speed of a shared machine changes. The kinds of
-rounds take turns, and their medians are compared. The browsers use the same processors, and so each licence takes
+rounds take turns, and their medians are compared. The browsers use the same processors, and so each license takes
 longer, whatever the daemon does for the page. To tell the two apart, a third kind of round has the same browsers on the
 page of another daemon.
 """
@@ -48,7 +48,7 @@ class Load:
         self.tokens.write_text("".join(tokens))
 
     def run(self, seconds: int) -> tuple[float, float]:
-        """Returns the licences per second, and the daemon's microseconds of processor time for each licence."""
+        """Returns the licenses per second, and the daemon's microseconds of processor time for each license."""
         fairplay = self.daemon.setup / "fairplay"
         command = [self.latchkey, "bench", "--url", self.daemon.url, "--asset-id", self.content, "--token",
                    f"@{self.tokens}", "--certificate", fairplay / "bundle.bin", "--application-secret",
@@ -112,9 +112,9 @@ def main() -> None:
         rates, costs = zip(*values)
         medians[label] = statistics.median(costs)
         listed = ", ".join(f"{cost:.1f}" for cost in costs)
-        print(f"{label:36} {statistics.median(rates):8.0f} licences/s, {listed} us of the daemon for each licence")
+        print(f"{label:36} {statistics.median(rates):8.0f} licenses/s, {listed} us of the daemon for each license")
     for label in (ALONE, ELSEWHERE):
-        print(f"processor time for each licence with the page, against {label}: {medians[OPEN] / medians[label]:.3f} x")
+        print(f"processor time for each license with the page, against {label}: {medians[OPEN] / medians[label]:.3f} x")
     print(f"memory that opening the page in {BROWSERS} browsers added: {', '.join(f'{size} KiB' for size in growth)}")
 
 

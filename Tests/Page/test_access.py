@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Lab, watched
 from desk import Desk, open_inner_workings
-from viewers import counted_token, licence, message
+from viewers import counted_token, license, message
 
 WIDTHS = {1440: 900, 390: 844}
 SEVERE = {"serious", "critical"}
@@ -77,11 +77,11 @@ STATES = {
 
 @pytest.fixture(scope="module")
 def known(lab: Lab) -> str:
-    """A subject with a licence, and a refusal and a revocation for the lists."""
+    """A subject with a license, and a refusal and a revocation for the lists."""
     subject = "viewer-access"
     token = counted_token(lab, subject, devices=1)
-    assert licence(lab, token).status == 200
-    assert licence(lab, token).code == "device_limit"
+    assert license(lab, token).status == 200
+    assert license(lab, token).code == "device_limit"
     return subject
 
 

@@ -8,7 +8,7 @@ import tokens
 from conftest import Lab
 from deployment import run_latchkey
 from desk import SHIFT, Desk
-from viewers import counted_token, licence, message
+from viewers import counted_token, license, message
 
 # A time as the server writes it.
 UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
@@ -21,8 +21,8 @@ def ledger_rows(lab: Lab, kind: str) -> list[dict[str, object]]:
 
 def test_finds_a_refused_request_and_its_cause(lab: Lab, desk: Desk, subject: str) -> None:
     token = counted_token(lab, subject, devices=1)
-    assert licence(lab, token).status == 200
-    refused = licence(lab, token)
+    assert license(lab, token).status == 200
+    refused = license(lab, token)
     assert (refused.status, refused.code) == (403, "device_limit")
     request = str(refused.header("X-Request-Id"))
     desk.log_in(lab.token("support")).go("find")
@@ -61,7 +61,7 @@ def test_all_times_are_in_one_zone(lab: Lab, desk: Desk) -> None:
     desk.page.call("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
     header, claims = tokens.header_and_claims(lab.deployment.token)
     expired = tokens.sign_es256(header, claims | {"iat": 1000, "exp": 2000}, lab.deployment.signing_key)
-    refused = licence(lab, expired)
+    refused = license(lab, expired)
     assert refused.code == "token_expired"
     desk.log_in(lab.token("admin")).go("why")
     desk.wait_for_text("All times are in Asia/Tokyo.", "#zone")
@@ -84,7 +84,7 @@ def test_all_times_are_in_one_zone(lab: Lab, desk: Desk) -> None:
 
 
 def test_explains_a_request_by_its_id(lab: Lab, desk: Desk) -> None:
-    refused = licence(lab, lab.deployment.token, b"\x00" * 300)
+    refused = license(lab, lab.deployment.token, b"\x00" * 300)
     desk.log_in(lab.token("security")).go("why")
     desk.type_into("input[name=request]", str(refused.header("X-Request-Id")))
     desk.press("Enter")
@@ -96,18 +96,18 @@ def test_explains_a_request_by_its_id(lab: Lab, desk: Desk) -> None:
 
 def test_removes_a_device(lab: Lab, desk: Desk, subject: str) -> None:
     token = counted_token(lab, subject, devices=1)
-    assert licence(lab, token).status == 200
-    assert licence(lab, token).code == "device_limit"
+    assert license(lab, token).status == 200
+    assert license(lab, token).code == "device_limit"
     desk.log_in(lab.token("support")).go("find", subject=subject)
     desk.click("Remove")
     desk.wait_for_text("It does not take back a key", "dialog")
     desk.click("Cancel", "dialog")
-    assert licence(lab, token).code == "device_limit", "to cancel changes nothing"
+    assert license(lab, token).code == "device_limit", "to cancel changes nothing"
     desk.click("Remove")
     desk.click("Remove the device", "dialog")
     desk.wait_for_text("The device is removed.")
     desk.wait_for_text("No device takes a place.")
-    assert licence(lab, token).status == 200
+    assert license(lab, token).status == 200
     assert [row["actor"] for row in ledger_rows(lab, "device_removed")][-1] == "token:support-operator"
 
 
@@ -134,7 +134,7 @@ def remove_and_close_the_dialog(desk: Desk) -> None:
 
 
 def test_tells_of_an_action_whose_dialog_was_closed(lab: Lab, desk: Desk, subject: str) -> None:
-    assert licence(lab, counted_token(lab, subject, devices=1)).status == 200
+    assert license(lab, counted_token(lab, subject, devices=1)).status == 200
     desk.log_in(lab.token("support")).go("find", subject=subject)
     remove_and_close_the_dialog(desk)
     desk.evaluate("void letGo()")
@@ -143,7 +143,7 @@ def test_tells_of_an_action_whose_dialog_was_closed(lab: Lab, desk: Desk, subjec
 
 
 def test_tells_of_an_action_that_failed_after_its_dialog_was_closed(lab: Lab, desk: Desk, subject: str) -> None:
-    assert licence(lab, counted_token(lab, subject, devices=1)).status == 200
+    assert license(lab, counted_token(lab, subject, devices=1)).status == 200
     desk.log_in(lab.token("support")).go("find", subject=subject)
     remove_and_close_the_dialog(desk)
     desk.evaluate("void letGo('the connection is lost')")
@@ -153,7 +153,7 @@ def test_tells_of_an_action_that_failed_after_its_dialog_was_closed(lab: Lab, de
 
 
 def test_ends_a_playback_and_forgets_a_rental(lab: Lab, desk: Desk, subject: str) -> None:
-    assert licence(lab, counted_token(lab, subject)).status == 200
+    assert license(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token("support")).go("find", subject=subject)
     desk.click(f"End the playback of {lab.deployment.content}")
     desk.click("End the playback", "dialog")
@@ -168,13 +168,13 @@ def test_ends_a_playback_and_forgets_a_rental(lab: Lab, desk: Desk, subject: str
 
 def test_revokes_and_lifts(lab: Lab, desk: Desk, subject: str) -> None:
     token = counted_token(lab, subject)
-    assert licence(lab, token).status == 200
+    assert license(lab, token).status == 200
     desk.log_in(lab.token("security")).go("find", subject=subject)
     desk.click("Revoke")
     desk.type_into("dialog input[name=reason]", "account closed")
     desk.click("Revoke", "dialog")
     desk.wait_for_text("It is revoked")
-    assert licence(lab, token).code == "subject_disabled"
+    assert license(lab, token).code == "subject_disabled"
     desk.go("revocations")
     desk.wait_for_text("account closed")
     label = desk.evaluate(
@@ -185,7 +185,7 @@ def test_revokes_and_lifts(lab: Lab, desk: Desk, subject: str) -> None:
     desk.wait_for_text("It does not restart a playback", "dialog")
     desk.click("Lift", "dialog")
     desk.wait_for_text("The revocation is lifted.")
-    assert licence(lab, token).status == 200
+    assert license(lab, token).status == 200
     assert [row["actor"] for row in ledger_rows(lab, "revocation_lifted")][-1] == "token:security-operator"
 
 
@@ -214,7 +214,7 @@ def test_shows_contents_and_keys_but_no_key(lab: Lab, desk: Desk) -> None:
 def test_every_action_works_by_keyboard_alone(lab: Lab, desk: Desk, subject: str) -> None:
     """From the log-in to a removed device and a revoked content, with Tab, Enter and typing."""
     token = counted_token(lab, subject, devices=1)
-    assert licence(lab, token).status == 200
+    assert license(lab, token).status == 200
     desk.open()
     desk.type(lab.token("admin"))
     desk.press("Enter")
@@ -228,7 +228,7 @@ def test_every_action_works_by_keyboard_alone(lab: Lab, desk: Desk, subject: str
     desk.tab_to("Name or id")
     desk.type(subject)
     desk.press("Enter")
-    desk.wait_for_text("Last licence")
+    desk.wait_for_text("Last license")
     desk.tab_to("Remove the device")
     desk.press("Enter")
     desk.wait("document.activeElement.innerText === 'Cancel'")
@@ -260,7 +260,7 @@ FOCUSED = "document.activeElement.innerText"
 
 
 def test_the_focus_stays_where_a_page_of_a_list_is_replaced(lab: Lab, desk: Desk, subject: str) -> None:
-    assert licence(lab, counted_token(lab, subject)).status == 200
+    assert license(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token("admin"))
     desk.evaluate(ENDLESS)
     for view, parameters, button in [
@@ -283,7 +283,7 @@ def test_the_focus_stays_where_a_page_of_a_list_is_replaced(lab: Lab, desk: Desk
 def test_a_closed_dialog_gives_the_focus_back(lab: Lab, desk: Desk) -> None:
     desk.log_in(lab.token("admin")).go("now")
     desk.wait_for_text("started", "#view .banner")
-    for label in ("Licences as a table", "Drain this node"):
+    for label in ("Licenses as a table", "Drain this node"):
         desk.tab_to(label)
         desk.press("Enter")
         desk.wait("document.querySelector('dialog[open]')")
@@ -292,7 +292,7 @@ def test_a_closed_dialog_gives_the_focus_back(lab: Lab, desk: Desk) -> None:
         assert label in desk.evaluate("[document.activeElement.innerText, document.activeElement.ariaLabel]")
         desk.evaluate("void document.querySelector('#view h1').focus()")
     # A control that has gone meanwhile cannot get it.
-    desk.tab_to("Licences as a table")
+    desk.tab_to("Licenses as a table")
     desk.press("Enter")
     desk.wait("document.querySelector('dialog[open]')")
     desk.evaluate("void document.querySelector('#plot-licenses').remove()")

@@ -11,7 +11,7 @@ import tokens
 from conftest import Lab
 from deployment import run_latchkey
 from desk import Desk
-from viewers import counted_token, licence, message
+from viewers import counted_token, license, message
 
 HEX = "0f5d8c520d8d4ad09f0a3f1f7f0d9a41"
 UUID = "0f5d8c52-0d8d-4ad0-9f0a-3f1f7f0d9a41"
@@ -61,7 +61,7 @@ GUESSES = [
 
 @pytest.fixture(scope="module")
 def refused_request(lab: Lab) -> str:
-    return str(licence(lab, lab.deployment.token, b"\x00" * 300).header("X-Request-Id"))
+    return str(license(lab, lab.deployment.token, b"\x00" * 300).header("X-Request-Id"))
 
 
 def test_guesses_what_a_pasted_text_is(lab: Lab, desk: Desk) -> None:
@@ -77,7 +77,7 @@ def test_guesses_what_a_pasted_text_is(lab: Lab, desk: Desk) -> None:
 
 
 def test_opens_what_the_server_knows(lab: Lab, desk: Desk, subject: str, refused_request: str) -> None:
-    assert licence(lab, counted_token(lab, subject)).status == 200
+    assert license(lab, counted_token(lab, subject)).status == 200
     key = str(uuid.UUID(bytes=lab.deployment.key.key_id))
     known = {
         subject: f"#find?subject={subject}&guess",
@@ -152,10 +152,10 @@ def test_a_colour_opens_its_refusals_in_groups(lab: Lab, desk: Desk, subject: st
     desk.wait("!document.querySelector('[aria-busy]') && document.querySelector('#view section .hint')")
     before = desk.text("#view section p")
     token = counted_token(lab, subject, devices=1)
-    assert licence(lab, token).status == 200
+    assert license(lab, token).status == 200
     count = int(before.split()[0])
     for _ in range(3):
-        assert licence(lab, token).code == "device_limit"
+        assert license(lab, token).code == "device_limit"
     desk.click("Refresh")
     desk.wait(f"document.querySelector('#view section p').innerText.startsWith('{count + 3} ')")
     issuer = tokens.header_and_claims(token)[1]["iss"]
@@ -169,9 +169,9 @@ def test_a_colour_opens_its_refusals_in_groups(lab: Lab, desk: Desk, subject: st
 
 def test_says_what_the_counted_refusals_are_of(lab: Lab, desk: Desk, subject: str) -> None:
     token = counted_token(lab, subject, devices=1)
-    assert licence(lab, token).status == 200
-    assert licence(lab, token).code == "device_limit"
-    assert licence(lab, "none").code == "token_malformed"
+    assert license(lab, token).status == 200
+    assert license(lab, token).code == "device_limit"
+    assert license(lab, "none").code == "token_malformed"
     desk.log_in(lab.token("admin")).go("find", refused="refusals", within="0")
     by_code = {row[1]: row for row in groups(desk)}
     issuer = tokens.header_and_claims(token)[1]["iss"]
@@ -218,7 +218,7 @@ def test_the_plot_of_refusals_leads_to_them(lab: Lab, desk: Desk) -> None:
     desk.press("Enter")
     desk.wait("location.hash === '#find?refused=refusals_token&within=3600'")
     for _ in range(20):
-        licence(lab, "none")
+        license(lab, "none")
     desk.go("now")
     area = "document.querySelector('#plot-refusals [data-series=refusals_anonymous]')"
     desk.wait(f"{area} && {area}.getBoundingClientRect().height > 20 && {area}.getBoundingClientRect().width > 8")
@@ -251,11 +251,11 @@ def test_who_may_not_look_gets_no_links(lab: Lab, desk: Desk) -> None:
 def test_a_subject_is_grouped_and_marked(lab: Lab, desk: Desk, subject: str) -> None:
     token = counted_token(lab, subject, devices=2)
     first = message(lab)
-    assert licence(lab, token, first).status == 200
-    assert licence(lab, token).status == 200
+    assert license(lab, token, first).status == 200
+    assert license(lab, token).status == 200
     desk.log_in(lab.token("admin")).go("find", subject=subject)
     desk.wait("document.querySelectorAll('.group').length === 2")
-    assert all("1 licence;" in text for text in desk.texts(".group > details > summary"))
+    assert all("1 license;" in text for text in desk.texts(".group > details > summary"))
     assert desk.count("#view .banner.bad") == 0
     desk.ask("post", "/v1/revocations", {"kind": "sub", "value": subject, "reason": "account closed"})
     desk.go("find").go("find", subject=subject)
@@ -276,7 +276,7 @@ NEIGHBOURS = """import('/page/live.js').then(({ live }) => {
 
 
 def test_the_ledger_of_one_node_is_called_so(lab: Lab, desk: Desk, subject: str) -> None:
-    assert licence(lab, counted_token(lab, subject)).status == 200
+    assert license(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token("admin")).go("find", subject=subject)
     desk.wait("document.querySelectorAll('.group').length === 1")
     assert "What happened on this node" in desk.texts("#view h2")
@@ -322,7 +322,7 @@ def test_a_revocation_that_cannot_be_looked_up_is_not_denied(lab: Lab, desk: Des
 
 
 def test_counts_of_a_part_are_called_so(lab: Lab, desk: Desk, subject: str) -> None:
-    assert licence(lab, counted_token(lab, subject)).status == 200
+    assert license(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token("support"))
     desk.evaluate("""void ((own) => { globalThis.fetch = async (address, options) => {
         const answer = await own(address, options);

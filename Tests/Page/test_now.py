@@ -10,9 +10,9 @@ import tokens
 from conftest import HERE, Lab, add_operators
 from deployment import deployment_of
 from desk import Desk, open_inner_workings
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from own_daemon import await_addresses, new_setup, running_daemon, start_daemon
-from viewers import licence, message
+from viewers import license, message
 
 ROOT = HERE.parents[1]
 PLOTS = re.findall(r'^    title: "(.+)",$', (ROOT / "Sources/CEmbedded/OperatorPage/series.js").read_text(), re.MULTILINE)
@@ -34,8 +34,8 @@ def test_the_plots_move_under_load(lab: Lab, desk: Desk) -> None:
     assert desk.evaluate("import('/page/live.js').then(({live}) => live.points.at(-1).values.licenses_v1)") == 0
     token = lab.mint("viewer-load")
     for _ in range(20):
-        assert licence(lab, token, message(lab, version=1)).status == 200
-    assert licence(lab, "none").status == 401
+        assert license(lab, token, message(lab, version=1)).status == 200
+    assert license(lab, "none").status == 401
     moved = "import('/page/live.js').then(({live}) => new Promise((resolve) => { const look = () => "
     moved += "live.points.some(({values}) => values.licenses_v1 > 0 && values.latency_p99 > 0) && resolve(true);"
     moved += " live.addEventListener('points', look); look(); }))"
@@ -86,11 +86,11 @@ CONDITIONS = [
     ({"licenses_v1": 7, "refusals": 3, "refusals_token": 2, "refusals_key": 1}, {}, "warn",
      "30 % of the requests are refused, most for their token"),
     ({"refusals": 0.1, "refusals_spc": 0.1}, {}, "bad",
-     "No request got a licence in the last 5 minutes: 30 were refused, most for their SPC"),
+     "No request got a license in the last 5 minutes: 30 were refused, most for their SPC"),
     ({"licenses_v3": 90, "refusals": 10, "refusals_fault": 10}, {}, "bad",
      "10 % of the requests of the last 5 minutes failed at this server"),
     ({"licenses_v3": 100}, {"degraded": [{}]}, "warn", "This node serves, but 1 part does not work."),
-    ({"refusals": 10, "refusals_fault": 10}, {"degraded": [{}, {}]}, "bad", "No request got a licence"),
+    ({"refusals": 10, "refusals_fault": 10}, {"degraded": [{}, {}]}, "bad", "No request got a license"),
     ({"licenses_v3": 100}, {"ready": False, "drained": {}}, "warn", "This node is drained"),
     ({"licenses_v3": 100}, {"ready": False, "degraded": [{}, {}]}, "bad", "not ready: 2 parts do not work"),
     ({"refusals": 10}, {"ready": False, "stopping": True}, "warn", "The daemon is stopping."),
@@ -102,7 +102,7 @@ CONDITIONS = [
     ({"licenses_v2": 7, "refusals": 1003, "refusals_anonymous": 1000, "refusals_key": 3}, {}, "warn",
      "30 % of the requests are refused, most for a missing key"),
     ({"refusals": 1001, "refusals_anonymous": 1000, "refusals_fault": 1}, {}, "bad",
-     "No request got a licence in the last 5 minutes: 300300 were refused, most for a fault of the server"),
+     "No request got a license in the last 5 minutes: 300300 were refused, most for a fault of the server"),
     # A rate limit refuses good tokens.
     ({"licenses_v2": 1, "refusals": 9, "refusals_overload": 9}, {}, "warn",
      "90 % of the requests are refused, most for the load or a rate limit"),
@@ -111,7 +111,7 @@ CONDITIONS = [
     ({"licenses_v2": 0.05, "refusals": 0.02, "refusals_fault": 0.02}, {}, "bad", "failed at this server"),
     # One viewer with the old release of an app makes no outage smaller.
     ({"licenses_v2": 0.1, "refusals": 9.9, "refusals_token": 9.9}, {}, "bad",
-     "Only 1 % of the requests of the last 5 minutes got a licence, most for their token"),
+     "Only 1 % of the requests of the last 5 minutes got a license, most for their token"),
     ({"licenses_v2": 0.1, "refusals": 1.2, "refusals_token": 1.2}, {}, "warn", "92.3 % of the requests are refused"),
     # A wrong token is an app's fault as often as a stranger's.
     ({"refusals": 1, "refusals_unproven": 1}, {}, "bad", "most for a token that is not known here"),
@@ -154,11 +154,11 @@ def test_the_slowest_step_is_named_so(lab: Lab, desk: Desk) -> None:
     )
     assert found == 2
     hints = dict(zip(desk.texts(".headline .label"), desk.texts(".headline .hint"), strict=True))
-    assert hints["Time to a licence"] == "99 % within, in the slowest 10 s"
+    assert hints["Time to a license"] == "99 % within, in the slowest 10 s"
 
 
 def test_viewers_who_all_come_without_a_token_are_no_strangers(lab: Lab, desk: Desk) -> None:
-    """An app release that forgets the token: licences within the hour, and then none."""
+    """An app release that forgets the token: licenses within the hour, and then none."""
     desk.log_in(lab.token("metrics")).go("now")
     points = [
         {"at": 10 * step, "values": {"licenses_v2": 1} if step <= 180 else {"refusals": 1, "refusals_anonymous": 1}}
@@ -200,9 +200,9 @@ def test_a_rate_limit_is_no_want_of_a_token(lab: Lab, tmp_path: Path) -> None:
     limits = {"rates": {"perAddress": {"perSecond": 100_000}, "perSubject": {"perSecond": 1, "burst": 2}}}
     with running_daemon(tmp_path, limits=limits, prepare=add_operators) as daemon, lab.browser.page() as page:
         deployment = deployment_of(daemon.url, daemon.setup)
-        client = LicenceClient(daemon.url)
+        client = LicenseClient(daemon.url)
         viewers = SimpleNamespace(deployment=deployment)
-        codes = [client.licence(message(viewers), deployment.token).code for _ in range(40)]
+        codes = [client.license(message(viewers), deployment.token).code for _ in range(40)]
         client.close()
         assert codes.count("rate_limited") > 20, codes
         desk = Desk(page, "http://{}:{}".format(*daemon.admin))
@@ -256,9 +256,9 @@ def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -
         desk = Desk(page, "http://{}:{}".format(*daemon.admin))
         desk.log_in((daemon.setup / "secrets" / "admin-operator").read_text().strip()).go("now")
         desk.wait_for_text("every part works")
-        client = LicenceClient(daemon.url)
+        client = LicenseClient(daemon.url)
         for _ in range(40):
-            assert client.licence(b"", "none").status in (400, 401)
+            assert client.license(b"", "none").status in (400, 401)
         # Strangers are no outage.
         desk.wait_for_text("were refused before a token was verified")
         assert desk.count("#view .banner.warn") == 1
@@ -266,9 +266,9 @@ def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -
         header, claims = tokens.header_and_claims(deployment.token)
         expired = tokens.sign_es256(header, claims | {"iat": 1000, "exp": 2000}, deployment.signing_key)
         for _ in range(40):
-            assert client.licence(b"", expired).code == "token_expired"
+            assert client.license(b"", expired).code == "token_expired"
         client.close()
-        desk.wait_for_text("No request got a licence in the last 5 minutes")
+        desk.wait_for_text("No request got a license in the last 5 minutes")
         assert desk.count("#view .banner.bad") == 1
         assert desk.texts(".headline strong")[0] == "0 %"
         desk.click("Open these refusals", "#view")
@@ -342,7 +342,7 @@ def test_the_sentence_names_the_fault(lab: Lab, desk: Desk) -> None:
 def test_a_service_that_fails_few_requests_is_named(lab: Lab, desk: Desk) -> None:
     desk.log_in(lab.token("support")).go("now")
     desk.wait_for_text("started", "#view .banner")
-    # A part of a step: two seconds with one fault, among a hundred licences.
+    # A part of a step: two seconds with one fault, among a hundred licenses.
     stood_in(desk, {"licenses_v2": 50, "refusals": 0.5, "refusals_fault": 0.5})
     sentence = "1 request of the last 5 minutes failed at this server (entitlement_unavailable"
     desk.wait_for_text(sentence, "#view .banner.warn")
@@ -368,7 +368,7 @@ def test_the_focus_stays_in_the_banner(lab: Lab, desk: Desk) -> None:
 
 
 def test_nodes_have_numbers_of_their_own_times(lab: Lab, desk: Desk) -> None:
-    """A share would be of licences of different times."""
+    """A share would be of licenses of different times."""
     desk.log_in(lab.token("metrics")).go("now")
     desk.wait_for_text("started", "#view .banner")
     now = desk.ask("get", "/v1/status")["answer"]["now"]

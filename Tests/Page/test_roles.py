@@ -4,7 +4,7 @@ import pytest
 
 from conftest import ROLES, Lab
 from desk import Desk
-from viewers import counted_token, licence
+from viewers import counted_token, license
 
 VIEWS = {
     "metrics": ["Now"],
@@ -18,7 +18,7 @@ CHANGES = {"metrics": set(), "support": {"release"}, "security": {"revoke"}, "ad
 
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_sees_its_views_and_its_actions(lab: Lab, desk: Desk, subject: str, role: str) -> None:
-    assert licence(lab, counted_token(lab, subject)).status == 200
+    assert license(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token(role))
     assert desk.texts("#nav a") == VIEWS[role]
     assert f"{role}-operator" in desk.text("#who")

@@ -19,7 +19,7 @@ from desk import Desk
 from fairplay_device import tags
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import LicenceClient
+from license_client import LicenseClient
 from outage_server import Server, own_server
 from own_daemon import running_daemon
 from test_access import WIDTHS, examine
@@ -67,16 +67,16 @@ class Viewers:
 
     def __init__(self, setup: Path, url: str):
         self.deployment = deployment_of(url, setup)
-        self.client = LicenceClient(url)
+        self.client = LicenseClient(url)
 
     def play(self, count: int) -> None:
         for number in range(count):
             spc = message(self, version=1 + number % 2)
-            assert self.client.licence(spc, self.deployment.token).status == 200
+            assert self.client.license(spc, self.deployment.token).status == 200
 
     def be_refused(self, count: int, token: str, code: str) -> None:
         for _ in range(count):
-            assert self.client.licence(message(self), token).code == code
+            assert self.client.license(message(self), token).code == code
 
 
 def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_wrong_token_after_an_app_release(lab: Lab, tmp_path: Path) -> None:
         viewers = Viewers(daemon.setup, daemon.url)
         wrong = tokens.with_altered_signature(viewers.deployment.token)
         viewers.be_refused(30, wrong, "token_signature")
-        look(lab, found, "all-refused", says("No request got a licence", "bad"))
+        look(lab, found, "all-refused", says("No request got a license", "bad"))
         viewers.play(20)
         viewers.be_refused(20, wrong, "token_signature")
         viewers.be_refused(2, "none", "token_malformed")
@@ -127,7 +127,7 @@ def test_a_wrong_token_after_an_app_release(lab: Lab, tmp_path: Path) -> None:
         look(lab, found, "app-release", opened)
 
 
-def test_a_subject_with_200_licences(lab: Lab, subject: str) -> None:
+def test_a_subject_with_200_licenses(lab: Lab, subject: str) -> None:
     contents = [f"season-{number}-{uuid.uuid4().hex[:4]}" for number in range(5)]
     for content in contents:
         run_latchkey(lab.daemon.setup, "keys", "create", "--content", content)
@@ -135,14 +135,14 @@ def test_a_subject_with_200_licences(lab: Lab, subject: str) -> None:
     own = {"sub": subject, "rights": [{"content": content, "lease": 300} for content in contents], "device": {"max": 4}}
     token = tokens.sign_es256(header, claims | own, lab.deployment.signing_key)
     with ExitStack() as stack:
-        client = LicenceClient(lab.daemon.url)
+        client = LicenseClient(lab.daemon.url)
         stack.callback(client.close)
         devices = [device_for(lab.deployment.credential, 2) for _ in range(4)]
         for number in range(200):
             state = PlaybackState(1_700_000_000, tags.READY_TO_START, number + 1)
             options = SPCOptions(contents[number % 5].encode(), playback_state=state)
-            assert client.licence(devices[number % 4].request(options).message, token).status == 200
-        assert client.licence(device_for(lab.deployment.credential, 2).request(options).message, token).status == 403
+            assert client.license(devices[number % 4].request(options).message, token).status == 200
+        assert client.license(device_for(lab.deployment.credential, 2).request(options).message, token).status == 403
         found = stack.enter_context(desks(lab, lab.daemon.setup, lab.daemon.admin))
         found[0][1].ask("post", "/v1/revocations", {"kind": "sub", "value": subject, "reason": "shared its account"})
 

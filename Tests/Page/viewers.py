@@ -1,11 +1,11 @@
-"""Viewers of the lab's daemon: tokens whose devices and playbacks are counted, and requests for licences."""
+"""Viewers of the lab's daemon: tokens whose devices and playbacks are counted, and requests for licenses."""
 
 import tokens
 from conftest import Lab
 from fairplay_device import tags
 from fairplay_device.facts import PlaybackState
 from fairplay_device.spc import SPCOptions, device_for
-from licence_client import Answer, LicenceClient
+from license_client import Answer, LicenseClient
 
 
 def counted_token(lab: Lab, subject: str, devices: int = 2) -> str:
@@ -27,9 +27,9 @@ def message(lab: Lab, version: int = 2) -> bytes:
     return device_for(lab.deployment.credential, version).request(options).message
 
 
-def licence(lab: Lab, token: str, spc: bytes | None = None) -> Answer:
-    client = LicenceClient(lab.daemon.url)
+def license(lab: Lab, token: str, spc: bytes | None = None) -> Answer:
+    client = LicenseClient(lab.daemon.url)
     try:
-        return client.licence(spc or message(lab), token)
+        return client.license(spc or message(lab), token)
     finally:
         client.close()

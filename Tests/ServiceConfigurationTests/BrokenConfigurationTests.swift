@@ -304,7 +304,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"storage: { url: "postgres://x" }"#, "storage.url", .invalidValue),
         rest(#"storage: { url: "sqlite:" }"#, "storage.url", .invalidValue),
 
-        // Further paths of licences.
+        // Further paths of licenses.
         paths(#"{ path: "fps/license" }"#, "[0].path", .invalidValue),
         paths(#"{ path: "/{kid}" }"#, "[0].path", .invalidValue),
         paths(#"{ path: "/a/*/b" }"#, "[0].path", .invalidValue),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// Further licence paths of the configuration. `BrokenConfigurationTests` has the refused ones.
+/// Further license paths of the configuration. `BrokenConfigurationTests` has the refused ones.
 @Suite struct LicensePathsTests {
     private func paths(_ rest: String) throws -> [Configuration.LicensePath] {
         try ConfigurationFile(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// The rates of licence requests, with and without values in the configuration.
+/// The rates of license requests, with and without values in the configuration.
 @Suite struct RateConfigurationTests {
     private func rates(_ rest: String) throws -> RequestRates {
         try ConfigurationText.parse(ConfigurationText.make(rest: rest)).configuration.live.rates

@@ -51,7 +51,7 @@ import Testing
         guard case .incomplete = found.first?.fault else { return #expect(Bool(false), "\(found)") }
     }
 
-    @Test func takesHowManyLicencesAnOutageGives() throws {
+    @Test func takesHowManyLicensesAnOutageGives() throws {
         let text = { (limits: String) in
             ConfigurationText.make(rest: "storage: { url: \"\(Self.url)\", admitInOutage: { \(limits) } }")
         }

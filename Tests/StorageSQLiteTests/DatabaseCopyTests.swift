@@ -89,7 +89,7 @@ import Testing
     }
 }
 
-/// A backup reads for as long as its copy takes, and the writer of licences goes on meanwhile.
+/// A backup reads for as long as its copy takes, and the writer of licenses goes on meanwhile.
 @Suite(.timeLimit(.minutes(1))) struct LongReaderTests {
     @Test func isNotWaitedForByTheWriter() throws {
         let fixture = try LedgerFixture()

@@ -135,7 +135,7 @@ import Testing
         return fixture
     }
 
-    /// A licence that waits for the purge waits for at most one slice.
+    /// A license that waits for the purge waits for at most one slice.
     @Test func purgesInSlices() throws {
         let fixture = try batchesOfOneRow(1000)
         var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 10)

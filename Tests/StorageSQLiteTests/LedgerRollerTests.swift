@@ -15,7 +15,7 @@ import Testing
 
     private static func license(_ number: Int64) -> LicenseID { LedgerFixture.entry(number).license }
 
-    /// Returns a licence of device `device`, or a renewal of it if `previous` is given.
+    /// Returns a license of device `device`, or a renewal of it if `previous` is given.
     private static func entry(_ number: Int64, device: UInt64, previous: Int64? = nil) -> LedgerEntry {
         var entry = LedgerFixture.entry(number)
         entry.device = Pseudonym(short: Bytes16(high: 9, low: device))
@@ -29,8 +29,8 @@ import Testing
         return entry
     }
 
-    /// Appends 90 rows in batches of three: a licence for each of two devices, and alternating renewals, each of the
-    /// previous one. Rows from 91 on are of other licences.
+    /// Appends 90 rows in batches of three: a license for each of two devices, and alternating renewals, each of the
+    /// previous one. Rows from 91 on are of other licenses.
     private func appendPlaybacks() throws {
         var appender = try LedgerAppender.open(path: fixture.path, chain: fixture.chain)
         for first in stride(from: Int64(1), to: 91, by: 3) {
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Rows that stay: keys that a device may keep, renewals that have not ended, and renewals without a previous
-    /// licence in the ledger.
+    /// license in the ledger.
     @Test func whatIsNoRenewalThatIsOverStays() throws {
         var entries = (1...9).map { Self.entry($0, device: 1, previous: $0 > 1 ? $0 - 1 : nil) }
         entries[3].lease = nil
@@ -95,7 +95,7 @@ import Testing
                 "44 from 2023-11-14T22:13:23Z to 2023-11-14T22:14:49Z",
                 "44 from 2023-11-14T22:13:24Z to 2023-11-14T22:14:50Z",
             ])
-        // A query for the licence finds the licence and the summary.
+        // A query for the license finds the license and the summary.
         #expect(try entries(LedgerQuery(license: Self.license(1))).map(\.kind) == [.licenseIssued, .renewalsRolledUp])
     }
 

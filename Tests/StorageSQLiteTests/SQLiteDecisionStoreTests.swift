@@ -528,7 +528,7 @@ import Testing
         #expect(try connection.readInteger("SELECT count(*) FROM token_use") == 100)
     }
 
-    @Test func takesAtMostTwoHundredBytesForALicence() async throws {
+    @Test func takesAtMostTwoHundredBytesForALicense() async throws {
         let store = try open()
         let perBatch = 20
         for batch in 0..<50 as Range<UInt64> {

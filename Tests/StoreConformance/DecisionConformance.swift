@@ -56,7 +56,7 @@ package enum DecisionConformance {
         case spendsNothingOnADenial
         case answersWithTheFirstDenial
         case agreesWithTheModel
-        case givesThreeLicencesForThreeUses
+        case givesThreeLicensesForThreeUses
         case keepsTheLimitsInParallel
         case answersARepetitionInParallel
         case givesOneFirstPlayInParallel
@@ -104,7 +104,7 @@ package enum DecisionConformance {
         case .spendsNothingOnADenial: try await WholeDecisions.spendsNothingOnADenial(script)
         case .answersWithTheFirstDenial: try await WholeDecisions.answersWithTheFirstDenial(script)
         case .agreesWithTheModel: try await WholeDecisions.agreesWithTheModel(script)
-        case .givesThreeLicencesForThreeUses: try await ParallelDecisions.givesThreeLicencesForThreeUses(nodes)
+        case .givesThreeLicensesForThreeUses: try await ParallelDecisions.givesThreeLicensesForThreeUses(nodes)
         case .keepsTheLimitsInParallel: try await ParallelDecisions.keepsTheLimitsInParallel(nodes)
         case .answersARepetitionInParallel: try await ParallelDecisions.answersARepetitionInParallel(nodes)
         case .givesOneFirstPlayInParallel: try await ParallelDecisions.givesOneFirstPlayInParallel(nodes)
@@ -113,7 +113,7 @@ package enum DecisionConformance {
     }
 }
 
-/// Rules for rentals: the store compares the record that a licence was computed from, and stores the licence's new
+/// Rules for rentals: the store compares the record that a license was computed from, and stores the license's new
 /// record.
 enum RentalRules {
     static func grantsARentalAsItIsKnown(_ script: DecisionScript) async throws {

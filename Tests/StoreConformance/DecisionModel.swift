@@ -1,7 +1,7 @@
 import ByteCoding
 package import Records
 
-/// A model of the rules of licence decisions over arrays. It is written to be read and not to be fast. Stores are
+/// A model of the rules of license decisions over arrays. It is written to be read and not to be fast. Stores are
 /// compared with it.
 package struct DecisionModel: Sendable {
     /// A playback slot, as described by `SlotClaim`.

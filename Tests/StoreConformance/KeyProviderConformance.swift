@@ -103,7 +103,7 @@ package enum KeyProviderConformance {
         let provided = try await store.provide(wishes)
         #expect(provided.map(\.record) == records)
         #expect(provided.map(\.isNew) == [true, true, true])
-        // Another node finds them, both as a licence and as a packager looks them up.
+        // Another node finds them, both as a license and as a packager looks them up.
         let other = try database.open()
         for record in records { #expect(try await other.record(for: reference(record)) == record) }
         let again = try await other.provide(wishes)

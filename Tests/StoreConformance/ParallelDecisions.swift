@@ -4,8 +4,8 @@ import Testing
 
 /// Rules for many parallel decisions, which are spread over the nodes.
 enum ParallelDecisions {
-    /// A token with three uses yields exactly three licences, for any number of parallel requests.
-    static func givesThreeLicencesForThreeUses(_ nodes: [any SharedStateStore]) async throws {
+    /// A token with three uses yields exactly three licenses, for any number of parallel requests.
+    static func givesThreeLicensesForThreeUses(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(1000, on: nodes) { number in
             LicenseDecision(
                 now: 0, replay: SampleDecisions.replay(number), tokenUse: SampleDecisions.use(limit: 3),

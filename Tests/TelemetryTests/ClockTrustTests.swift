@@ -96,7 +96,7 @@ import Testing
         #expect(node.takeEvents() == [])
     }
 
-    /// As the row for clocks in the table of outages says, new licences wait until time has passed the highest time
+    /// As the row for clocks in the table of outages says, new licenses wait until time has passed the highest time
     /// seen.
     @Test func waitsForAClockThatIsALittleBehind() {
         var node = Script()

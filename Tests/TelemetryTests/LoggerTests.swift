@@ -12,14 +12,14 @@ import Testing
 
     @Test func aLineIsOneObjectInAFixedOrder() throws {
         logger(.info).info(
-            "licence_refused",
+            "license_refused",
             [
                 .string("request_id", "r-1"), .integer("balance", -3), .unsigned("size", UInt64.max),
                 .double("duration_s", 0.0125), .bool("is_renewal", false),
             ])
         #expect(
             sink.lines == [
-                #"{"time":"2026-07-28T12:34:56.007Z","level":"info","event":"licence_refused","request_id":"r-1","#
+                #"{"time":"2026-07-28T12:34:56.007Z","level":"info","event":"license_refused","request_id":"r-1","#
                     + #""balance":-3,"size":18446744073709551615,"duration_s":0.0125,"is_renewal":false}"#
             ])
         let object = try #require(try JSONReader.parse(Array(sink.lines[0].utf8)).object)
@@ -32,11 +32,11 @@ import Testing
         for number in 0..<10 { logger.log(.info, "refused", from: .stranger, [.integer("number", number)]) }
         logger.log(.info, "other", from: .stranger)
         for _ in 0..<10 { logger.log(.info, "reloaded") }
-        for _ in 0..<10 { logger.log(.info, "licence_issued", from: .client) }
+        for _ in 0..<10 { logger.log(.info, "license_issued", from: .client) }
         #expect(sink.lines.count { $0.contains(#""refused""#) } == 3)
         #expect(sink.lines.count { $0.contains(#""other""#) } == 1)
         #expect(sink.lines.count { $0.contains(#""reloaded""#) } == 10)
-        #expect(sink.lines.count { $0.contains(#""licence_issued""#) } == 10)
+        #expect(sink.lines.count { $0.contains(#""license_issued""#) } == 10)
         #expect(logger.sampledLineCount == 7)
     }
 

@@ -22,7 +22,7 @@ import Testing
 
     @Test func rendersTheTextFormat() {
         let registry = MetricsRegistry()
-        let licences = registry.counters("latchkey_licenses_total", help: "Licences by result.", by: Result.self)
+        let licenses = registry.counters("latchkey_licenses_total", help: "Licenses by result.", by: Result.self)
         let requests = registry.counters("latchkey_http_requests_total", help: "Requests.", by: Request.self)
         let depth = registry.gauge("latchkey_rsa_queue_depth", help: "Waiting\noperations \\ \"now\".")
         registry.information(
@@ -37,7 +37,7 @@ import Testing
         registry.sample("latchkey_seconds_total", help: "Seconds.", isCounter: true) { 1e300 }
         registry.sample("latchkey_limit", help: "Limit.") { .infinity }
 
-        licences[.issued].increment(by: 3)
+        licenses[.issued].increment(by: 3)
         requests[Request(method: "POST", code: "422")].increment()
         depth.set(-2)
         duration.observe(0.0005)
@@ -46,7 +46,7 @@ import Testing
 
         #expect(
             registry.render() == #"""
-                # HELP latchkey_licenses_total Licences by result.
+                # HELP latchkey_licenses_total Licenses by result.
                 # TYPE latchkey_licenses_total counter
                 latchkey_licenses_total{result="issued"} 3
                 latchkey_licenses_total{result="refused"} 0
@@ -116,7 +116,7 @@ import Testing
 
     @Test(.tags(.startsProcesses)) func aCounterWithoutItsSuffixEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
-            _ = MetricsRegistry().counter("latchkey_licenses", help: "Licences.")
+            _ = MetricsRegistry().counter("latchkey_licenses", help: "Licenses.")
         }
     }
 }

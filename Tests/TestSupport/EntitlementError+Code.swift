@@ -2,6 +2,6 @@ package import Entitlements
 import Licensing
 
 extension EntitlementError {
-    /// The code that a client gets if a licence is refused with this error.
+    /// The code that a client gets if a license is refused with this error.
     package var code: String { LicenseError.entitlement(self).code.rawValue }
 }

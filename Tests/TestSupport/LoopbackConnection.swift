@@ -53,7 +53,7 @@ package final class LoopbackConnection {
         return try receive(hasBody: method != "HEAD")
     }
 
-    /// Requests a licence as an app does.
+    /// Requests a license as an app does.
     package func license(_ message: [UInt8], token: String?) throws -> LoopbackResponse {
         try request(
             "POST", "/fps/license", token.map { ["Authorization": "Bearer \($0)"] } ?? [:], body: message)

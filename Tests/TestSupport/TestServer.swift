@@ -2,7 +2,7 @@ package import ByteCoding
 package import FairPlay
 package import KeyCrypto
 
-/// The server's objects of one loop, as in the licence pipeline.
+/// The server's objects of one loop, as in the license pipeline.
 package struct TestServer {
     package let crypto: CryptoContext
     package let credentials: CredentialSet

@@ -64,7 +64,7 @@ package final class History: Sendable {
         for watcher in watchers.withLock({ $0 }) { watcher(sample) }
     }
 
-    /// The licences of the last five minutes.
+    /// The licenses of the last five minutes.
     package var recentLicenses: Int64 {
         let ring = state.withLock { $0.ring }
         let series: Set<HistorySeries> = [.licensesV1, .licensesV2, .licensesV3]

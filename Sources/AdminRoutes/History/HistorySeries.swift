@@ -3,10 +3,10 @@ package enum HistorySeries: String, CaseIterable, Sendable {
     case licensesV1 = "licenses_v1"
     case licensesV2 = "licenses_v2"
     case licensesV3 = "licenses_v3"
-    /// Of these licences, the answers to copies of a request.
+    /// Of these licenses, the answers to copies of a request.
     case licensesRepeated = "licenses_repeated"
 
-    /// All refusals of licence requests, then their groups.
+    /// All refusals of license requests, then their groups.
     case refusals
     case refusalsSPC = "refusals_spc"
     case refusalsToken = "refusals_token"
@@ -20,7 +20,7 @@ package enum HistorySeries: String, CaseIterable, Sendable {
     /// What is refused before a token is verified: no token, or a body that is no request.
     case refusalsAnonymous = "refusals_anonymous"
 
-    /// The time from a whole request to its licence.
+    /// The time from a whole request to its license.
     case latencyMedian = "latency_p50"
     case latency99 = "latency_p99"
 

@@ -27,7 +27,7 @@ extension ProblemCode {
     }
 }
 
-/// A series of the operator's plots that counts refusals of licence requests.
+/// A series of the operator's plots that counts refusals of license requests.
 struct RefusalSeries {
     /// The events of the refusals that the plots count.
     private static let events: Set = ["license_refused", "query_refused"]

@@ -47,7 +47,7 @@ package enum AccountItem: Equatable, Sendable {
             switch self {
             case .device(let known):
                 "\(known.device.shown)  added \(known.addedAt.map(Revocation.time) ?? "before this version")"
-                    + "  last licence \(known.seenAt.map(Revocation.time) ?? "not known")"
+                    + "  last license \(known.seenAt.map(Revocation.time) ?? "not known")"
                     + "  kept until \(known.keptUntil.map(Revocation.time) ?? "removed")"
             case .playback(let known):
                 "\(known.position.shown)  \(known.groupName)  \(known.content ?? "content not known")  "

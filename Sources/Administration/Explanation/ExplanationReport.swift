@@ -21,7 +21,7 @@ package struct ExplanationReport {
             }
     }
 
-    /// Whether the request would get its licence, as far as this can be known in advance. Nil if there is only a token,
+    /// Whether the request would get its license, as far as this can be known in advance. Nil if there is only a token,
     /// and it is valid.
     package var isAllowed: Bool? {
         if explanation.refusal != nil { return false }
@@ -189,7 +189,7 @@ extension ExplanationReport {
         }
         if let rental = obligations.rental {
             let isFirstPlay = rental.memory.firstPlay != nil && rental.known?.firstPlay == nil
-            lines.append(isFirstPlay ? "the first play of the rental, for all devices" : "a licence of the rental")
+            lines.append(isFirstPlay ? "the first play of the rental, for all devices" : "a license of the rental")
         }
         for group in obligations.sessions.flatMap(\.groups) {
             lines.append("one of \(group.maximum) playbacks at once in the group \"\(group.id)\"")

@@ -97,7 +97,7 @@ extension LedgerFind {
     /// What the entry says, without its sequence and its time.
     package var words: String {
         let members: [(name: String, value: String?)] = [
-            ("licence", entry.license.description), ("after", entry.previous?.description),
+            ("license", entry.license.description), ("after", entry.previous?.description),
             ("kid", entry.keyID?.description), ("content", entry.content), ("subject", entry.subject.map(Self.digits)),
             ("device", entry.device.map(Self.digits)), ("issuer", entry.issuer), ("token", entry.tokenID),
             ("cookie", entry.cookie), ("cmcd_session", entry.facts[.playerSession]),

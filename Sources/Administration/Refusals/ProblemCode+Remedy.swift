@@ -54,7 +54,7 @@ extension ProblemCode {
             "Set entitlement.countryField to the field in which a trusted proxy names the country, or grant this country in the token."
         case .contentMismatch:
             "Compare the content with the token's rights, and see whether its key is stored: latchkey keys list --content ID."
-        case .offlineNotAllowed: "Grant offline use in the right, or have the app ask for a streaming licence."
+        case .offlineNotAllowed: "Grant offline use in the right, or have the app ask for a streaming license."
         case .rightNotStarted, .rightEnded: "Have the app fetch a token whose right holds now."
         case .deviceMismatch, .deviceLimit:
             "latchkey account devices list shows the subject's devices, and latchkey account devices remove frees a place."

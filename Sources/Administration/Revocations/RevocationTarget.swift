@@ -112,7 +112,7 @@ package enum RevocationFault: Error, Equatable, CustomStringConvertible {
         case .hardwareMalformed: "the value of a hu must be 40 hexadecimal digits or 27 characters of base64url"
         case .pseudonymMalformed: "32 or 64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
         case .playbackIsNoSession:
-            "the value of a session must be the session's id in tokens, or the licence id of its first licence: an id of"
+            "the value of a session must be the session's id in tokens, or the license id of its first license: an id of"
                 + " latchkey account playbacks list names no session, and latchkey account playbacks end takes it"
         case .pseudonymIsHalf:
             "the 32 digits of a list or of the ledger only lift a revocation: to revoke, give the name itself, or all 64"

@@ -83,7 +83,7 @@ package struct StatusReport: Equatable, Sendable {
         /// What the node said then; nil for a node of an older version.
         package var version: String?
         package var state: String?
-        /// Its licences of the five minutes before.
+        /// Its licenses of the five minutes before.
         package var licenses: Int64?
         /// How far the node's clock is ahead of the database's. Only this node's is known.
         package var clockOffset: Double?

@@ -19,7 +19,7 @@ const LISTS = [
     name: "devices",
     title: "Devices",
     none: "No device takes a place.",
-    columns: [["Device"], ["Added"], ["Last licence"], ["Kept until"]],
+    columns: [["Device"], ["Added"], ["Last license"], ["Kept until"]],
     cells: (one) => [
       deviceLink(one.device),
       dateAndTime(one.addedAt),

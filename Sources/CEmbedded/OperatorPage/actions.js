@@ -28,7 +28,7 @@ export function removeDevice(query, device) {
     does: ["Frees its place at once, so that the subject can use another device.", IN_LEDGER],
     doesNot: [
       "It does not stop a playback on the device while session tokens renew it.",
-      "It does not keep the device out: with its next licence it takes a place again. Revoke it for that.",
+      "It does not keep the device out: with its next license it takes a place again. Revoke it for that.",
       KEPT_KEY,
     ],
     label: "Remove the device",
@@ -56,10 +56,10 @@ export function forgetRental(query, content) {
     title: "Forget this rental?",
     subject: content,
     does: [
-      "Deletes its first licence and its first play. The next token begins a new rental with its full time.",
+      "Deletes its first license and its first play. The next token begins a new rental with its full time.",
       IN_LEDGER,
     ],
-    doesNot: ["It does not end licences that devices already have.", KEPT_KEY],
+    doesNot: ["It does not end licenses that devices already have.", KEPT_KEY],
     label: "Forget the rental",
     act: () => remove("/v1/rentals", { ...query, content }),
   });
@@ -111,10 +111,10 @@ export async function revoke(kind = null, value = null, issuer = null) {
   const added = await confirmAction({
     title: "Revoke?",
     does: [
-      "Refuses the next licence and the next renewal: here at once, on others within entitlement.revocationRefresh.",
+      "Refuses the next license and the next renewal: here at once, on others within entitlement.revocationRefresh.",
       IN_LEDGER,
     ],
-    doesNot: ["It does not stop a licence that runs: it ends with its lease.", KEPT_KEY],
+    doesNot: ["It does not stop a license that runs: it ends with its lease.", KEPT_KEY],
     fields: [kinds, name, owner, until, reason],
     label: "Revoke",
     act: () =>
@@ -140,7 +140,7 @@ export async function lift({ kind, value, issuer }) {
   const lifted = await confirmAction({
     title: "Lift this revocation?",
     subject: [`${REVOCABLE[kind] ?? kind}: `, el("code", {}, value)],
-    does: ["Allows licences and renewals again, if nothing else forbids them.", IN_LEDGER],
+    does: ["Allows licenses and renewals again, if nothing else forbids them.", IN_LEDGER],
     doesNot: [
       "It does not restart a playback that has stopped.",
       "It does not renew a token that has expired meanwhile.",

@@ -83,7 +83,7 @@ export const FAULTS = {
 const ANONYMOUS = "refusals_anonymous";
 
 /**
- * The licences and refusals of the last five minutes. `requests` are all but those that were refused before a token was
+ * The licenses and refusals of the last five minutes. `requests` are all but those that were refused before a token was
  * verified; `proven` are those with a good one. A point is a step of this length, if it has no other.
  */
 export function recent(points, stepSeconds) {
@@ -129,11 +129,11 @@ export function condition(status, traffic) {
     return { tone: "bad", sentence: degraded.length ? `This node is not ready: ${parts}.` : "This node is not ready." };
   const ended = certificates(status, "tls", hasEnded, ENDED);
   if (ended) return { tone: "bad", sentence: `The ${ended}. Clients refuse such a certificate.` };
-  // Strangers at night are no outage. Those who come where viewers got licences within the hour may be these viewers.
+  // Strangers at night are no outage. Those who come where viewers got licenses within the hour may be these viewers.
   if (licenses < 1 && (refused >= REFUSALS_MINIMUM || (refusals >= REFUSALS_MINIMUM && licensesInHour >= 1)))
     return {
       tone: "bad",
-      sentence: `No request got a licence in the last 5 minutes: ${Math.round(refusals)} were refused${because}.`,
+      sentence: `No request got a license in the last 5 minutes: ${Math.round(refusals)} were refused${because}.`,
       series: most ?? "refusals",
     };
   if (faults >= FAULTS_MINIMUM && faults > FAULT_SHARE * proven)
@@ -145,7 +145,7 @@ export function condition(status, traffic) {
   if (proven - licenses > MANY_REFUSALS && licenses < HARDLY_ANY * proven)
     return {
       tone: "bad",
-      sentence: `Only ${percent(licenses / proven)} of the requests of the last 5 minutes got a licence${because}.`,
+      sentence: `Only ${percent(licenses / proven)} of the requests of the last 5 minutes got a license${because}.`,
       series: most ?? "refusals",
     };
   if (drained) return { tone: "warn", sentence: "This node is drained. It serves what still comes." };

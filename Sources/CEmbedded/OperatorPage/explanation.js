@@ -60,7 +60,7 @@ function verdict({ allowed, refusal, use }) {
   const text =
     allowed === null
       ? "The token is good. With an SPC, the rest can be explained."
-      : `A licence for ${USES[use] ?? use} would be issued, unless the store has something recorded as spent.`;
+      : `A license for ${USES[use] ?? use} would be issued, unless the store has something recorded as spent.`;
   return banner("good", el("p", {}, el("strong", {}, text)));
 }
 

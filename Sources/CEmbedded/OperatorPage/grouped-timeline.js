@@ -1,4 +1,4 @@
-// What happened to a subject: by device, then by content, then by playback, so that 200 licences stay readable.
+// What happened to a subject: by device, then by content, then by playback, so that 200 licenses stay readable.
 
 import { el, folded, refill } from "./dom.js";
 import { dateAndTime, moment, timeOfDay, whole } from "./format.js";
@@ -34,7 +34,7 @@ export function groupedTimeline(query, listeners) {
 }
 
 /**
- * Rows, newest first, as devices with contents with playbacks: a playback is a licence with all that renewed it. Rows
+ * Rows, newest first, as devices with contents with playbacks: a playback is a license with all that renewed it. Rows
  * of no device or content, and what operators did, are by themselves.
  */
 function grouped(entries) {
@@ -72,7 +72,7 @@ function contentGroup(device, content, playbacks) {
   const rows = playbacks.flat();
   const isRefused = rows.some(({ kind }) => kind === "license_refused");
   const parts = [
-    counted(rows.filter(({ kind }) => LICENSES.has(kind)).length, "licence", "licences"),
+    counted(rows.filter(({ kind }) => LICENSES.has(kind)).length, "license", "licenses"),
     playbacks.length > 1 && counted(playbacks.filter(isPlayback).length, "playback", "playbacks"),
     counted(rows.filter(({ kind }) => kind === "license_refused").length, "refusal", "refusals"),
   ].filter(Boolean);

@@ -3,7 +3,7 @@
 /** The name of a kind is the parameter of /v1/ledger, or of /v1/refusals for a code. */
 export const KINDS = [
   { name: "request", label: "Request id", example: "5f0c2b7e91d3a846" },
-  { name: "license", label: "Licence id", example: "018bcfe568fa00000000000000000001" },
+  { name: "license", label: "License id", example: "018bcfe568fa00000000000000000001" },
   { name: "subject", label: "Subject", example: "viewer-7, or pseudonym:…" },
   { name: "device", label: "Device", example: "HU in hexadecimal, or pseudonym:…" },
   { name: "playback", label: "Playback", example: "as a list of playbacks shows it" },
@@ -47,7 +47,7 @@ export function guesses(pasted) {
   const key = keyID(text);
   const asKey = key ? [{ kind: "key", text: key }] : [];
   const asPseudonym = ["subject", "device"].map((kind) => ({ kind, text: pseudonym(text.toLowerCase()) }));
-  // The 32 digits of a licence, of a trace, of a key and of a pseudonym look alike.
+  // The 32 digits of a license, of a trace, of a key and of a pseudonym look alike.
   if (/^[0-9a-f]{32}$/i.test(text)) return [...as("license"), ...asKey, ...as("request"), ...asPseudonym];
   if (/^[0-9a-f]{64}$/i.test(text)) return asPseudonym;
   if (key && !/^[\w-]{22}$/.test(text)) return asKey;

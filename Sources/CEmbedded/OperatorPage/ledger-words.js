@@ -5,9 +5,9 @@ import { duration, words } from "./format.js";
 
 /** A part in brackets is left out if the row has no value for a name in it. */
 const SENTENCES = {
-  license_issued: "Licence issued[ for {content}][: {detail}][, lease {lease}][, rental {rental}].",
-  license_renewed: "Licence renewed[ for {content}][, lease {lease}].",
-  license_refused: "Licence refused[ for {content}][: {detail}].",
+  license_issued: "License issued[ for {content}][: {detail}][, lease {lease}][, rental {rental}].",
+  license_renewed: "License renewed[ for {content}][, lease {lease}].",
+  license_refused: "License refused[ for {content}][: {detail}].",
   sync_report_accepted: "Report of a device about a kept key accepted.",
   key_revealed: "Key shown[ to {actor}][ for {content}].",
   revoked: "Revoked[ by {actor}][: {detail}].",

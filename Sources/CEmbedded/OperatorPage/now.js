@@ -165,15 +165,15 @@ function makeHeadline() {
   const element = el(
     "ul",
     { class: "headline" },
-    one("Got a licence", "of the requests that could be read"),
-    one("Licences", "a second"),
-    one("Time to a licence", `99 % within, in the slowest ${STEP_SECONDS} s`),
+    one("Got a license", "of the requests that could be read"),
+    one("Licenses", "a second"),
+    one("Time to a license", `99 % within, in the slowest ${STEP_SECONDS} s`),
     one("Refused most for", `in the last ${RECENT_SECONDS / 60} minutes`),
   );
   const show = ({ share, perSecond, p99, most }) => {
-    set("Got a licence", share === null ? "–" : percent(share));
-    set("Licences", measured(perSecond, "per_second"));
-    set("Time to a licence", p99 === null ? "–" : measured(p99, "seconds"));
+    set("Got a license", share === null ? "–" : percent(share));
+    set("Licenses", measured(perSecond, "per_second"));
+    set("Time to a license", p99 === null ? "–" : measured(p99, "seconds"));
     set("Refused most for", most ? REASONS[most] : "–", most ? refused(most) : "–");
   };
   return { element, show };

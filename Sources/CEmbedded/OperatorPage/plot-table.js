@@ -20,7 +20,7 @@ export function showTable(plan, points) {
       ...series.map(([name]) => measured(combined(within, name, unit), unit)),
     ]);
   const columns = [["Minute"], ...series.map(([, label]) => [label, "number"])];
-  // A time within which a share of the licences was given has no sum: the table has the worst step.
+  // A time within which a share of the licenses was given has no sum: the table has the worst step.
   const kind = unit === "per_second" ? "Mean" : `Largest value of a step of ${STEP_SECONDS} s, in`;
   const caption = `${kind}${unit === "per_second" ? " of" : ""} each minute${unitText ? `, ${unitText}` : ""}.`;
   openDialog(title, { isWide: true }, () => [

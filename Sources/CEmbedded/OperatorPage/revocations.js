@@ -23,7 +23,7 @@ function open() {
       el(
         "p",
         { class: "lead" },
-        "A revocation refuses the next licence and the next renewal. ",
+        "A revocation refuses the next license and the next renewal. ",
         "Subjects and devices are shown by pseudonyms, because the server stores nothing else.",
       ),
       el("section", { class: "panel" }, list),

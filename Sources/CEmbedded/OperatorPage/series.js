@@ -12,7 +12,7 @@ export const PLOTS = [
   {
     id: "licenses",
     isFirst: true,
-    title: "Licences",
+    title: "Licenses",
     unit: "per_second",
     unitText: "a second",
     stack: true,
@@ -44,7 +44,7 @@ export const PLOTS = [
   {
     id: "latency",
     isFirst: true,
-    title: "Time to a licence",
+    title: "Time to a license",
     unit: "seconds",
     log: true,
     series: [

@@ -113,8 +113,8 @@ async function keysOf(content, wanted) {
   return [keys, !after];
 }
 
-const sentence = ({ state }) => [el("strong", {}, "This key is ", state), ": no licence is given for it."];
+const sentence = ({ state }) => [el("strong", {}, "This key is ", state), ": no license is given for it."];
 const many = (gone, keys, isAll) => [
   el("strong", {}, whole(gone.length), isAll ? " of " : " of the first ", whole(keys.length), " keys are withdrawn"),
-  ": no licence is given for them.",
+  ": no license is given for them.",
 ];

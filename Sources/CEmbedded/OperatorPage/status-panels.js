@@ -36,7 +36,7 @@ const STATES = {
 };
 
 /**
- * All nodes of the database: state, version, and number of licences. The five minutes of each node end when it was
+ * All nodes of the database: state, version, and number of licenses. The five minutes of each node end when it was
  * seen, so the numbers have no common sum and no shares.
  */
 export function nodesPanel({ nodes, now, node, degraded }) {
@@ -56,7 +56,7 @@ export function nodesPanel({ nodes, now, node, degraded }) {
     one.isSilent || !isKnown(one.licenses) ? "–" : whole(one.licenses),
     one.isThis ? "now" : isKnown(one.seenAt) ? seen(one.seenAt, now) : "–",
   ]);
-  const columns = [["Node"], ["State"], ["Licences in 5 min", "number"], ["Seen", "number"]];
+  const columns = [["Node"], ["State"], ["Licenses in 5 min", "number"], ["Seen", "number"]];
   return panel(
     "Nodes",
     rows.length
@@ -83,7 +83,7 @@ const signed = (seconds) => `${seconds < 0 ? "−" : "+"}${duration(Math.abs(sec
 
 const CLOCKS = {
   unproved: "Since the start it is ahead of the time in the store. That is right if the node was down meanwhile.",
-  stepped: "It was set while the daemon ran. Licences are given.",
+  stepped: "It was set while the daemon ran. Licenses are given.",
   behind: "It is behind the time in the store. Only renewals are served.",
   apart: "It differs too much from the database's. Nothing is counted.",
 };

@@ -33,8 +33,8 @@ const SHOWN_ABOVE = new Set(["text", "at", "time", "kind"]);
 const LABELS = {
   sequence: "Row",
   node: "Node",
-  license: "Licence",
-  previous: "Licence before",
+  license: "License",
+  previous: "License before",
   kid: "Key id",
   key: "Key id",
   content: "Content",

@@ -1,4 +1,4 @@
-/// Tells the licence path which periods of a content are served.
+/// Tells the license path which periods of a content are served.
 package protocol LivePeriodSource: Sendable {
     /// Returns the data that decide which periods of a content are served. Returns nil if no operator has set up
     /// rotation; then all keys of the content are served.

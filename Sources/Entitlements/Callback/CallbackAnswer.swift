@@ -2,13 +2,13 @@ package import ByteCoding
 
 /// The answer of the operator's service to a question.
 package enum CallbackAnswer: Sendable {
-    /// No licence. The number and the text come from the service and are meant for the log.
+    /// No license. The number and the text come from the service and are meant for the log.
     case denied(error: Int64?, text: String?)
-    /// A licence under these claims, which use the native vocabulary.
+    /// A license under these claims, which use the native vocabulary.
     case policy(JSONObject)
-    /// A licence under this token, which is verified as if the client had sent it.
+    /// A license under this token, which is verified as if the client had sent it.
     case token([UInt8])
-    /// A licence to stream the content, with no limits from the service.
+    /// A license to stream the content, with no limits from the service.
     case allowed
 
     /// The most bytes that an answer may have.

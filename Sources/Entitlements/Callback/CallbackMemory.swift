@@ -6,7 +6,7 @@ import ByteCoding
 /// is removed.
 package struct CallbackMemory: Sendable {
     package struct Limits: Equatable, Sendable {
-        /// For how long a permission is reused; never longer than the lease of the licence.
+        /// For how long a permission is reused; never longer than the lease of the license.
         package var allowedSeconds: Int64
         /// The number of consecutive refusals of one token for one content and track, after which the service is not
         /// asked again for a while.
@@ -55,7 +55,7 @@ package struct CallbackMemory: Sendable {
     private struct Permission {
         let claims: Claims
         let believedUntil: Int64
-        /// The end of the lease of the last licence that was issued by an answer; nil if that licence has no lease.
+        /// The end of the lease of the last license that was issued by an answer; nil if that license has no lease.
         var leaseEnd: Int64?
     }
 
@@ -82,7 +82,7 @@ package struct CallbackMemory: Sendable {
         return known.claims
     }
 
-    /// Returns the claims of a licence whose lease still runs, for use while the service does not answer.
+    /// Returns the claims of a license whose lease still runs, for use while the service does not answer.
     ///
     /// They allow at most one more lease.
     package func grace(for subject: Subject, now: Int64) -> Claims? {
@@ -92,7 +92,7 @@ package struct CallbackMemory: Sendable {
         return known.claims
     }
 
-    /// Notes that a licence was issued by a fresh answer of the service.
+    /// Notes that a license was issued by a fresh answer of the service.
     package mutating func noteAnswer(_ claims: Claims, for subject: Subject, lease: Int64?, now: Int64) {
         denials.forget(subject.refusal)
         guard subject.device != nil else { return }
@@ -101,9 +101,9 @@ package struct CallbackMemory: Sendable {
             Permission(claims: claims, believedUntil: now + life, leaseEnd: lease.map { now + $0 }), for: subject)
     }
 
-    /// Notes that a licence was issued by a remembered answer.
+    /// Notes that a license was issued by a remembered answer.
     ///
-    /// A licence that was issued by grace must not be noted, because grace would then prolong itself.
+    /// A license that was issued by grace must not be noted, because grace would then prolong itself.
     package mutating func noteRemembered(_ subject: Subject, lease: Int64?, now: Int64) {
         guard var known = permissions[subject], let lease else { return }
         known.leaseEnd = now + lease

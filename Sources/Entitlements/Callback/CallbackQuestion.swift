@@ -18,7 +18,7 @@ package struct CallbackQuestion: Equatable, Sendable {
     package var session: UInt64?
     package var address: IPAddress?
     package let use: LicenseUse
-    /// Whether the request renews the licence of a running playback.
+    /// Whether the request renews the license of a running playback.
     package var isRenewal = false
     /// The trace of the request. It goes in header fields, and is not part of the body.
     package var trace: TraceContext?

@@ -27,11 +27,11 @@ package struct Claims: Equatable, Sendable {
     /// The limits on playbacks for all rights. A right can have additional limits of its own.
     package internal(set) var session = SessionClaims()
     package internal(set) var limits = UseLimits()
-    /// The operator's mark, for finding the licence in the ledger.
+    /// The operator's mark, for finding the license in the ledger.
     package internal(set) var cookie: String?
-    /// The content key that the licence must carry, if the token contains one.
+    /// The content key that the license must carry, if the token contains one.
     package internal(set) var embeddedKey: EmbeddedContentKey?
-    /// Whether a right for offline use is sufficient for a licence that the device keeps.
+    /// Whether a right for offline use is sufficient for a license that the device keeps.
     let offlineByRight: Bool
     /// What a session token renews; nil for an entitlement token.
     package internal(set) var renewal: SessionGrant?
@@ -45,7 +45,7 @@ package struct Claims: Equatable, Sendable {
 
     /// `exp` in seconds since 1970: the first second in which the token has expired, without leeway.
     package var expiresAt: Int64 { times.expiresAt.up }
-    /// Whether a licence depends on the stored state of a rental.
+    /// Whether a license depends on the stored state of a rental.
     package var remembersRental: Bool { rights.contains { $0.rental != nil } }
     /// `nbf` in seconds since 1970.
     package var notBefore: Int64? { times.notBefore?.up }
@@ -123,10 +123,10 @@ package enum Restriction: String, Sendable, CaseIterable {
     case airPlay = "rights.airplay"
     case avAdapter = "rights.av_adapter"
     case profile = "rights.profile"
-    /// The licence carries the key of the token, and no other.
+    /// The license carries the key of the token, and no other.
     case embeddedKey = "key"
 
-    /// The restrictions that the licence pipeline of this version enforces.
+    /// The restrictions that the license pipeline of this version enforces.
     ///
     /// A new restriction is added to this list in the same change that makes the pipeline enforce it.
     package static let enforced: Set<Restriction> = [

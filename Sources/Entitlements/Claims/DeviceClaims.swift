@@ -57,7 +57,7 @@ extension DeviceClaims {
             maximum: try device.count("max"))
     }
 
-    /// Reads `cnf` (RFC 7800). The device's identifier is the only confirmation that a licence request can give.
+    /// Reads `cnf` (RFC 7800). The device's identifier is the only confirmation that a license request can give.
     private static func pinned(in claims: ClaimObject) throws(EntitlementError) -> DeviceIdentifier? {
         guard let confirmation = try claims.object("cnf") else { return nil }
         try confirmation.refuseStrangers(to: ["fps:hu"])

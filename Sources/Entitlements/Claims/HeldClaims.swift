@@ -1,6 +1,6 @@
 /// Claims behind one reference.
 ///
-/// Claims have more than 400 bytes and two dozen references. Every stage of a licence hands them on, and an
+/// Claims have more than 400 bytes and two dozen references. Every stage of a license hands them on, and an
 /// asynchronous function would keep a copy in its frame.
 package final class HeldClaims: Equatable, Sendable {
     package let claims: Claims

@@ -2,7 +2,7 @@
 ///
 /// Nil means no limit. Zero never occurs, because a device takes it for "no limit".
 package enum LimitSeconds {
-    /// The most seconds that a licence can carry. 0xFFFFFFFF is left out, because it has a special meaning to some
+    /// The most seconds that a license can carry. 0xFFFFFFFF is left out, because it has a special meaning to some
     /// devices.
     package static let maximum: UInt32 = 0xFFFF_FFFE
 

@@ -2,9 +2,9 @@
 ///
 /// Times are seconds since 1970.
 package struct RentalStanding: Equatable, Sendable {
-    /// The stored state; nil if no licence of the rental has been issued yet.
+    /// The stored state; nil if no license of the rental has been issued yet.
     package var memory: Memory?
-    /// Whether this request reports a play: the device says that it is playing, or renews its licence. A device that is
+    /// Whether this request reports a play: the device says that it is playing, or renews its license. A device that is
     /// only ready to play reports no play.
     package var isPlayed: Bool
     /// Whether a session token proves that the playback began while it was allowed. The playback state in an SPC is no
@@ -13,7 +13,7 @@ package struct RentalStanding: Equatable, Sendable {
 
     /// The stored state of a rental.
     package struct Memory: Equatable, Sendable {
-        /// When the first licence was issued.
+        /// When the first license was issued.
         package let openedAt: Int64
         /// When the content was first played; nil if it was not.
         package let firstPlay: Int64?

@@ -4,7 +4,7 @@ import ByteCoding
 ///
 /// Both times are seconds from 1 to `LimitSeconds.maximum`.
 package struct RentalTerms: Equatable, Sendable {
-    /// How long after the rental's first licence playback may begin.
+    /// How long after the rental's first license playback may begin.
     package let start: Int64
     /// For how long after its first play the content may be played.
     package let play: Int64
@@ -17,7 +17,7 @@ package struct RentalTerms: Equatable, Sendable {
         self.finish = finish
     }
 
-    /// How long a rental can last, from its first licence on.
+    /// How long a rental can last, from its first license on.
     package var lifeMaximum: Int64 { LimitSeconds.sum(start, play) }
 }
 

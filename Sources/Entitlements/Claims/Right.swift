@@ -50,19 +50,19 @@ package struct Right: Equatable, Sendable {
     package var start: Int64?
     /// The first second in which the right is no longer valid.
     package var end: Int64?
-    /// For how long after the licence is issued playback may begin; at least 1.
+    /// For how long after the license is issued playback may begin; at least 1.
     package var duration: Int64?
     /// A rental whose state this server stores; a token never has it together with a `duration`.
     package var rental: RentalTerms?
     /// For how long playback may continue without a renewal; at least 1.
     package var lease: Int64?
-    /// For how long a licence is valid; at least 1. In streaming it is a lease, in offline use an end. Only NAGRA's
+    /// For how long a license is valid; at least 1. In streaming it is a lease, in offline use an end. Only NAGRA's
     /// dialect has it.
     package var life: Int64?
     package var mode = Mode.stream
-    /// For how long an offline licence is valid before its first play; at least 1.
+    /// For how long an offline license is valid before its first play; at least 1.
     package var storage: Int64?
-    /// For how long an offline licence is valid after its first play; at least 1.
+    /// For how long an offline license is valid after its first play; at least 1.
     package var playback: Int64?
     /// The protection that the device must have for every track.
     package var protection = Protection()

@@ -2,7 +2,7 @@ package import ByteCoding
 
 /// The data that bind a session token to one playback, in addition to its claims.
 package struct SessionGrant: Equatable, Sendable {
-    /// The ID of the session, which is the ID of its first licence.
+    /// The ID of the session, which is the ID of its first license.
     package let id: Bytes16
     /// The number of the token in its session. Each renewal issues the next one.
     package let generation: UInt32
@@ -10,11 +10,11 @@ package struct SessionGrant: Equatable, Sendable {
     package let playback: UInt64
     /// The end of the session, in seconds since 1970.
     package let absoluteEnd: Int64
-    /// The licence that was issued together with the token.
+    /// The license that was issued together with the token.
     package let license: Bytes16
     /// The 32 bytes that identify the entitlement token if it has no subject.
     package let owner: [UInt8]?
-    /// The state of the rental when that licence was issued; nil if its right has no rental.
+    /// The state of the rental when that license was issued; nil if its right has no rental.
     package let rental: RentalStanding.Memory?
     /// The session key that signed the token.
     let keyID: String

@@ -1,7 +1,7 @@
 import ByteCoding
 import POSIXSockets
 
-/// Reads Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3).
+/// Reads Axinom's license service message with an entitlement message of version 2 (entitlement, section 1.3).
 ///
 /// | message | claims |
 /// |---|---|
@@ -10,7 +10,7 @@ import POSIXSockets
 /// | `license.start_datetime`, `.expiration_datetime` | start and end of every right |
 /// | `license.duration` | duration; also the lease, if `fairplay.real_time_expiration` applies it during playback |
 /// | `license.allow_persistence` | a second right for each, for offline use |
-/// | `license.fairplay.playback_duration` | playback of an offline licence |
+/// | `license.fairplay.playback_duration` | playback of an offline license |
 /// | `license.concurrency_interval`, `.concurrency_grace_period` | lease, and grace of the session |
 /// | `content_keys_source` | rights for each usage policy and its keys |
 /// | `content_key_usage_policies[].fairplay` | HDCP, AirPlay and adapter |
@@ -57,7 +57,7 @@ struct AxinomLicense {
     private(set) var start: Int64?
     private(set) var end: Int64?
     private(set) var duration: Int64?
-    /// The number of seconds after which playback must renew its licence; nil if it need not.
+    /// The number of seconds after which playback must renew its license; nil if it need not.
     private(set) var interval: Int64?
     /// The lease in streaming: `interval`, or the duration if that is shorter and holds during playback.
     private(set) var lease: Int64?

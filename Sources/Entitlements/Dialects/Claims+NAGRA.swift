@@ -8,7 +8,7 @@ import ByteCoding
 /// | `device.deviceId`, `device.accountId` | device id, and account and subject |
 /// | `jti` | token id; a token that has one allows one use of each key |
 /// | `contentRights[]` | rights; one object counts as a list of one |
-/// | `duration` | life of a licence: a lease in streaming, an end in offline use |
+/// | `duration` | life of a license: a lease in streaming, an end in offline use |
 /// | `storable` | streaming and offline use if true, streaming alone if false |
 /// | `usageRulesProfileId` | profile |
 /// | `defaultUsageRules` | HDCP Type 0 if outputs must be protected |

@@ -8,7 +8,7 @@ import POSIXSockets
 /// | `typ`, `ver` | "Session", "1" |
 /// | `sid`, `gen` | ID of the session, and number of this token in the session |
 /// | `iat`, `exp`, `abs_end` | time of issue, end of the lease with its grace, end of the session |
-/// | `lic` | ID of the licence that was issued together with the token |
+/// | `lic` | ID of the license that was issued together with the token |
 /// | `cnf` | code of HU under the session key |
 /// | `fps` | playback session |
 /// | `orig` | issuer, dialect, key id and token id of the entitlement token |

@@ -74,9 +74,9 @@ package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
         case .generalFlagsInvalid: "generalFlags does not have 4 or 8 hexadecimal digits"
         case .extensionInvalid: "An extension is not supported"
         case .ivInvalid: "iv does not have 32 hexadecimal digits, or is not the stored one"
-        case .licenseNotMade: "The licence could not be made"
+        case .licenseNotMade: "The license could not be made"
         case .keyDataInvalid: "The SPC or the form is invalid or too large"
-        case .rentalDurationInvalid: "A duration is not a number of seconds, or is too large for a licence"
+        case .rentalDurationInvalid: "A duration is not a number of seconds, or is too large for a license"
         case .deviceBindingInvalid: "latchkey.device or latchkey.bind is invalid, or both are given"
         }
     }

@@ -145,7 +145,7 @@ extension ExpressPlayTokenRequest {
         return cookie
     }
 
-    /// Reads the extensions. One that demands something is refused: without it, the licence would be less strict than
+    /// Reads the extensions. One that demands something is refused: without it, the license would be less strict than
     /// was asked for.
     private static func extensions(in form: ExpressPlayForm) throws(ExpressPlayCode) -> [SealedTokenContents.Extension]
     {

@@ -1,4 +1,4 @@
-/// The results of all checks of a decision, including those after a refusal. No licence is issued.
+/// The results of all checks of a decision, including those after a refusal. No license is issued.
 package struct GateExplanation: Equatable, Sendable {
     /// The checks of one right of the token. `index` is the position of the right in the token.
     package struct OfRight: Equatable, Sendable {

@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// The permission to issue one licence. Only the gate can make it.
+/// The permission to issue one license. Only the gate can make it.
 package struct Authorization: Equatable, Sendable {
     /// The subject, if the token names one.
     package let subject: String?
@@ -8,15 +8,15 @@ package struct Authorization: Equatable, Sendable {
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
-    /// The right that grants the licence, as it is in the token.
+    /// The right that grants the license, as it is in the token.
     package let right: Right
     /// The right after the policy has tightened it.
     let tightened: Right
     /// From where the token may be used.
     let useLimits: UseLimits
-    /// The session that the licence renews; nil for an entitlement token.
+    /// The session that the license renews; nil for an entitlement token.
     let renewedSession: Bytes16?
-    /// The limits of the licence, for the requested use.
+    /// The limits of the license, for the requested use.
     package let limits: LicenseLimits
     /// The protection that the device must have.
     package let protection: Protection
@@ -26,7 +26,7 @@ package struct Authorization: Equatable, Sendable {
     package let renewAhead: Int64?
     /// The operator's mark for the ledger.
     package let cookie: String?
-    /// The key that the licence must carry instead of a stored one.
+    /// The key that the license must carry instead of a stored one.
     package let embeddedKey: EmbeddedContentKey?
     /// The end of the rental whose state this server stores, in seconds since 1970; nil if the rental has no known end.
     package let rentalEnd: Int64?
@@ -54,7 +54,7 @@ package struct Authorization: Equatable, Sendable {
 
 /// The permission to read a device's report about an offline key, and to answer it.
 ///
-/// It does not permit a licence. Only the gate can make it.
+/// It does not permit a license. Only the gate can make it.
 package struct SyncPermission: Equatable, Sendable {
     /// The subject of the token, if it names one.
     package let subject: String?
@@ -71,7 +71,7 @@ package struct SyncPermission: Equatable, Sendable {
     }
 }
 
-/// Decides whether claims allow a licence. It is a pure function: the same arguments always give the same decision.
+/// Decides whether claims allow a license. It is a pure function: the same arguments always give the same decision.
 package enum Gate {
     /// Authorises one use of a content.
     ///
@@ -141,7 +141,7 @@ package enum Gate {
 
     /// Permits a sync request about `content`, if a right covers it.
     ///
-    /// The times and the use of the right are not checked, because a device mostly reports licences that have ended or
+    /// The times and the use of the right are not checked, because a device mostly reports licenses that have ended or
     /// were granted before. Throws `contentNotCovered`.
     package static func permitSync(
         claims: Claims, content: RequestedContent

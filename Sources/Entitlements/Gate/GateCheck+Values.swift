@@ -82,7 +82,7 @@ extension RentalStanding {
 
     /// What is remembered of the rental, and when it ends.
     fileprivate func words(under terms: RentalTerms) -> String {
-        guard let memory else { return "\(Self.firstWords) without a licence yet" }
+        guard let memory else { return "\(Self.firstWords) without a license yet" }
         if let firstPlay = memory.firstPlay {
             let end = LimitSeconds.sum(firstPlay, terms.play)
             return "\(Self.firstWords), first played at \(ExplainedText.time(firstPlay)), with its end at "

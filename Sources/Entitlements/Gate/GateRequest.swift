@@ -55,7 +55,7 @@ package struct GateRequest: Equatable, Sendable {
     package var device = RequestingDevice()
     /// The stored state of the rental. It matters only for rights with a rental.
     package var rental = RentalStanding()
-    /// The licence that was given to the same request before; nil for a request that is decided for the first time.
+    /// The license that was given to the same request before; nil for a request that is decided for the first time.
     package var first: FirstLicense?
     package var origin = RequestOrigin()
     package var policy = EntitlementPolicy()
@@ -75,7 +75,7 @@ package struct GateRequest: Equatable, Sendable {
     }
 }
 
-/// The content for which a licence is requested, as it is in the key store.
+/// The content for which a license is requested, as it is in the key store.
 package struct RequestedContent: Equatable, Sendable {
     package let contentID: String
     package let keyID: KeyID

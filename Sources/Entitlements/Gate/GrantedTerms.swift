@@ -1,9 +1,9 @@
 package import ByteCoding
 import POSIXSockets
 
-/// The first licence of a repeated request, as far as it bounds the repetition.
+/// The first license of a repeated request, as far as it bounds the repetition.
 package struct FirstLicense: Equatable, Sendable {
-    /// When the licence was decided, in seconds since 1970.
+    /// When the license was decided, in seconds since 1970.
     package let decidedAt: Int64
     /// The end that its right had, in seconds since 1970; nil if it had none.
     package let rightEnd: Int64?
@@ -15,8 +15,8 @@ package struct FirstLicense: Equatable, Sendable {
 }
 
 extension Right {
-    /// Returns the right with what remains of each time `now`, if the time has run since the first licence of the same
-    /// request. So a repetition does not last longer than its first licence.
+    /// Returns the right with what remains of each time `now`, if the time has run since the first license of the same
+    /// request. So a repetition does not last longer than its first license.
     func remaining(of first: FirstLicense, now: Int64) -> Right {
         let age = max(0, now - first.decidedAt)
         func rest(_ seconds: Int64?) -> Int64? { seconds.map { max(1, $0 - age) } }
@@ -32,7 +32,7 @@ extension Right {
 }
 
 extension Authorization {
-    /// For how many seconds the licence can be repeated, at least 1: until its first time limit is over; nil if no time
+    /// For how many seconds the license can be repeated, at least 1: until its first time limit is over; nil if no time
     /// runs.
     package var secondsToRepeat: Int64? {
         let least = LimitSeconds.least(tightened.duration, tightened.lease, tightened.life)
@@ -49,7 +49,7 @@ extension Authorization {
     ///
     /// The token's id is left out, and what is counted under it: its uses, and the device that it is bound to. Absolute
     /// ends are left out too, because tokens that are minted for each attempt may end "four hours from now", and so is
-    /// what is remembered of a rental, because the first licence changes it.
+    /// what is remembered of a rental, because the first license changes it.
     package func writeGrant(to writer: inout ByteWriter) {
         writer.write(content.keyID.words)
         if case .offline = limits { writer.write(UInt8(1)) } else { writer.write(UInt8(0)) }

@@ -1,8 +1,8 @@
 /// How a client wants to use a content. The request says this; an SPC does not (entitlement, section 4.4).
 package enum LicenseUse: Sendable, CaseIterable {
-    /// Playback with a licence that ends with the playback session.
+    /// Playback with a license that ends with the playback session.
     case streaming
-    /// A licence that the device keeps.
+    /// A license that the device keeps.
     case offline
 }
 
@@ -18,7 +18,7 @@ extension LicenseUse {
     }
 }
 
-/// The limits of a licence, for the requested use.
+/// The limits of a license, for the requested use.
 package enum LicenseLimits: Equatable, Sendable {
     case streaming(StreamingLimits)
     case offline(OfflineLimits)
@@ -49,7 +49,7 @@ extension Right {
     }
 }
 
-/// The limits of a streaming licence, in the units of the content key duration block.
+/// The limits of a streaming license, in the units of the content key duration block.
 ///
 /// Each number is from 1 to `LimitSeconds.maximum` seconds; nil means no limit.
 package struct StreamingLimits: Equatable, Sendable {
@@ -87,7 +87,7 @@ package struct StreamingLimits: Equatable, Sendable {
     }
 }
 
-/// The limits of an offline licence, in the forms that FairPlay has (entitlement, section 4.4).
+/// The limits of an offline license, in the forms that FairPlay has (entitlement, section 4.4).
 ///
 /// Each number is from 1 to `LimitSeconds.maximum` seconds.
 package enum OfflineLimits: Equatable, Sendable {
@@ -103,12 +103,12 @@ package enum OfflineLimits: Equatable, Sendable {
     ///
     /// `storage` bounds the time until the first play, and `playback` the time after it. `duration`, `life`, `end` and
     /// the remainder of a stored `rental` bound the total. A device starts to count `playback` at the first play, which
-    /// can come in the last second of `storage`; a licence cannot carry the time of an end. So if the total is bounded,
+    /// can come in the last second of `storage`; a license cannot carry the time of an end. So if the total is bounded,
     /// storage and playback together must fit into it:
     ///
-    /// - Without `playback`, playback gets the time that storage leaves. Without both, the licence gets a hard end.
+    /// - Without `playback`, playback gets the time that storage leaves. Without both, the license gets a hard end.
     /// - A `playback` stays as given, and storage is shortened. If the shortened storage is less than the hard end that
-    ///   keeps all limits, the licence gets that hard end instead.
+    ///   keeps all limits, the license gets that hard end instead.
     ///
     /// Throws `offlineNotGranted`, `offlineOutlivesLease`, `rightNotStarted`, `rightEnded`.
     init(of right: Right, rental: RentalRemainder? = nil, now: Int64) throws(EntitlementError) {

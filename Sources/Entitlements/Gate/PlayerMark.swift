@@ -2,7 +2,7 @@
 /// (CTA-5004: `sid` and `cid`).
 ///
 /// The player chooses them and nothing proves them, so no decision looks at them. They lead from the player's own
-/// records to a refusal or a licence.
+/// records to a refusal or a license.
 package struct PlayerMark: Equatable, Sendable {
     /// The id of the playback session.
     package let session: String?
@@ -21,7 +21,7 @@ package struct PlayerMark: Equatable, Sendable {
     /// Reads the values of the headers and parameters with CMCD of one request.
     ///
     /// Returns nil if they have neither id, and also if any of them breaks the syntax or if two ids differ. Bad CMCD
-    /// must not cost a viewer the licence.
+    /// must not cost a viewer the license.
     ///
     /// The content's id is written as it is. So one that tells the session's id, or looks like a token, is left out.
     package init?(_ values: [ArraySlice<UInt8>]) {

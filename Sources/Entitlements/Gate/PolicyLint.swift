@@ -2,34 +2,34 @@
 package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
     package enum Fault: String, Sendable, CaseIterable {
         /// `storage` or `playback` is set together with `offline: false`.
-        case offlineLimitsWithoutOffline = "limits offline licences, but also forbids them"
-        /// Offline use is allowed, and the only limit is a `lease`, which an offline licence cannot have.
+        case offlineLimitsWithoutOffline = "limits offline licenses, but also forbids them"
+        /// Offline use is allowed, and the only limit is a `lease`, which an offline license cannot have.
         case offlineWithLeaseOnly =
-            "allows offline licences with no limit except a lease: an offline licence has no lease, so it never ends"
-        /// An offline licence may be stored and played for ever.
+            "allows offline licenses with no limit except a lease: an offline license has no lease, so it never ends"
+        /// An offline license may be stored and played for ever.
         case offlineWithoutEnd =
-            "allows offline licences that never end: set `storage` and `playback`, or `duration`"
-        /// The only limit of an offline licence is the time until its first play.
+            "allows offline licenses that never end: set `storage` and `playback`, or `duration`"
+        /// The only limit of an offline license is the time until its first play.
         case offlineWithoutEndOncePlayed =
-            "allows offline licences that never end once they are played: set `playback` or `duration`"
-        /// A right for offline use has a lease, with which no offline licence is given.
+            "allows offline licenses that never end once they are played: set `playback` or `duration`"
+        /// A right for offline use has a lease, with which no offline license is given.
         case offlineRefusedForLease =
-            "grants offline use together with a lease: requests for offline licences are refused"
-        /// A limit does not fit into the 32 bits of a licence.
-        case notExpressible = "is longer than a FairPlay licence can express (4294967294 seconds)"
+            "grants offline use together with a lease: requests for offline licenses are refused"
+        /// A limit does not fit into the 32 bits of a license.
+        case notExpressible = "is longer than a FairPlay license can express (4294967294 seconds)"
         /// A lease that the rental makes pointless.
         case leaseNeverEnds = "has a lease that is not shorter than its duration"
         /// A lease so short that players cannot renew it in time.
         case leaseTooShort = "has a lease under 30 seconds, which players on a slow network cannot renew in time"
         /// A profile has no effect, because the common limits are at least as strict in every respect.
         case looserThanCommonLimits = "has no effect: limitsForEveryLicense already demands the same or more"
-        /// A profile is for offline licences, but limitsForEveryLicense forbids them.
-        case offlineForbiddenForAll = "is for offline licences, but limitsForEveryLicense forbids them"
+        /// A profile is for offline licenses, but limitsForEveryLicense forbids them.
+        case offlineForbiddenForAll = "is for offline licenses, but limitsForEveryLicense forbids them"
         /// Playbacks are counted, but a playback whose player is gone is never removed from the count.
         case concurrencyWithoutLease =
             "counts concurrent playbacks without a lease: a playback that ends without notice stays counted"
         /// A right begins in the future.
-        case startInTheFuture = "begins later: FairPlay cannot delay a licence, so requests before it are refused"
+        case startInTheFuture = "begins later: FairPlay cannot delay a license, so requests before it are refused"
         /// A right has ended, or ends before it begins.
         case neverHolds = "has ended, or ends before it begins: it grants nothing"
         /// A right names a profile that the configuration does not have: requests for it are refused.
@@ -95,7 +95,7 @@ package enum PolicyLint {
         return faults
     }
 
-    /// Returns the fault of an offline licence that only this rule limits, unless `others` already says it.
+    /// Returns the fault of an offline license that only this rule limits, unless `others` already says it.
     private static func endFaults(
         of rule: PolicyRule, besides others: [PolicyFinding.Fault]
     ) -> [PolicyFinding.Fault] {

@@ -4,16 +4,16 @@
 /// A rule can only tighten: the smaller of two limits counts, and a use that one of them forbids is forbidden. Nil
 /// means no limit.
 package struct PolicyRule: Equatable, Sendable {
-    /// The longest lease of a streaming licence; at least 1 second. It does not affect offline licences, which have no
+    /// The longest lease of a streaming license; at least 1 second. It does not affect offline licenses, which have no
     /// lease.
     package var lease: Int64?
     /// The longest time after issue in which playback may begin; at least 1 second.
     package var duration: Int64?
-    /// The longest time until the first play of an offline licence; at least 1 second.
+    /// The longest time until the first play of an offline license; at least 1 second.
     package var storage: Int64?
-    /// The longest time after the first play of an offline licence; at least 1 second.
+    /// The longest time after the first play of an offline license; at least 1 second.
     package var playback: Int64?
-    /// False if offline licences are forbidden.
+    /// False if offline licenses are forbidden.
     package var allowsOffline: Bool?
     package var protection: Protection
     /// The additional protection that a device must have for a track, by the label of the track.
@@ -55,7 +55,7 @@ package struct PolicyRule: Equatable, Sendable {
 package struct EntitlementPolicy: Equatable, Sendable {
     /// The profiles, by the names that tokens use.
     package var profiles: [String: PolicyRule]
-    /// The rule that applies to every licence.
+    /// The rule that applies to every license.
     package var common: PolicyRule
 
     package init(profiles: [String: PolicyRule] = [:], common: PolicyRule = PolicyRule()) {

@@ -1,6 +1,6 @@
-/// The change that a licence makes to the stored state of a rental. It is stored together with the licence.
+/// The change that a license makes to the stored state of a rental. It is stored together with the license.
 package struct RentalStep: Equatable, Sendable {
-    /// The stored state from which the licence was computed.
+    /// The stored state from which the license was computed.
     package let known: RentalStanding.Memory?
     /// The new state.
     package let memory: RentalStanding.Memory
@@ -21,12 +21,12 @@ struct RentalRemainder: Equatable {
 
     /// Computes the remainder. Throws `rightEnded` if the rental has ended.
     ///
-    /// Before the first play, a licence limits when playback may begin, and for how long it may continue without a
+    /// Before the first play, a license limits when playback may begin, and for how long it may continue without a
     /// report to the server. The `play` time starts with the first play, for all devices together.
     ///
-    /// Only a licence with a `lease` that ends before the `play` time waits for a reported play. Every other licence
-    /// counts as a play, because its device may play the content without a report: an offline licence, and a streaming
-    /// licence whose device need not renew it. `lease` is the lease of the right after the policy has tightened it.
+    /// Only a license with a `lease` that ends before the `play` time waits for a reported play. Every other license
+    /// counts as a play, because its device may play the content without a report: an offline license, and a streaming
+    /// license whose device need not renew it. `lease` is the lease of the right after the policy has tightened it.
     init(
         of terms: RentalTerms, _ standing: RentalStanding, lease: Int64?, for use: LicenseUse, now: Int64
     ) throws(EntitlementError) {

@@ -271,7 +271,7 @@ extension RevocationView.Kind {
         case .device: ([claims.device.id], .deviceRevoked)
         case .content: ([content?.contentID, content?.keyID.description], .contentRevoked)
         case .session:
-            // A session of renewals is also identified by the ID of its first licence, which is in the ledger.
+            // A session of renewals is also identified by the ID of its first license, which is in the ledger.
             (
                 [claims.session.id, claims.renewal.map { Hexadecimal.encode($0.id) }]
                     + claims.rights.map(\.session.id), .sessionKilled

@@ -1,10 +1,10 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// A licence together with which a session token is issued.
+/// A license together with which a session token is issued.
 package struct SessionLicense: Sendable {
     package let id: Bytes16
-    /// When the licence was decided, in seconds since 1970. A repetition is issued later.
+    /// When the license was decided, in seconds since 1970. A repetition is issued later.
     package let decidedAt: Int64
     /// The time of issue in seconds since 1970.
     package let issuedAt: Int64
@@ -31,11 +31,11 @@ package struct SessionLicense: Sendable {
 }
 
 extension SessionTokens {
-    /// Returns the token that renews a licence.
+    /// Returns the token that renews a license.
     ///
-    /// Returns nil if the licence cannot be renewed: its lease lasts until the end of the session, its key came inside
-    /// the token, it is an offline licence, or the claims do not fit into a token. `claims` come from the token for
-    /// which the licence was issued. If that is a session token, the new token is its successor.
+    /// Returns nil if the license cannot be renewed: its lease lasts until the end of the session, its key came inside
+    /// the token, it is an offline license, or the claims do not fit into a token. `claims` come from the token for
+    /// which the license was issued. If that is a session token, the new token is its successor.
     package func token(
         for license: SessionLicense, _ authorization: Authorization, of claims: Claims
     ) throws(CryptoError) -> String? {
@@ -62,7 +62,7 @@ extension SessionTokens {
     /// Returns the end of the session: the end of the right, the end of the rental, or the end of the longest life of a
     /// session, whichever comes first.
     ///
-    /// Later tokens of the session never end later. Returns nil for an offline licence.
+    /// Later tokens of the session never end later. Returns nil for an offline license.
     private func absoluteEnd(
         of license: SessionLicense, _ authorization: Authorization, _ claims: Claims
     ) -> Int64? {
@@ -72,7 +72,7 @@ extension SessionTokens {
             authorization.right.rental == nil
             ? limits.rental.map { license.issuedAt + Int64($0) } : authorization.rentalEnd
         let sessionEnd = claims.renewal?.absoluteEnd ?? LimitSeconds.sum(license.decidedAt, maximumLife)
-        // The session of a repeated licence ends with the right of its first licence.
+        // The session of a repeated license ends with the right of its first license.
         return LimitSeconds.least(sessionEnd, rentalEnd, authorization.rightEnd)
     }
 

@@ -13,7 +13,7 @@ package struct Issuer: Sendable {
     package let sealingKeys: [TokenSealingKey]
     /// The longest life of a token in seconds, from `iat`, or from `nbf` without `iat`, to `exp`; nil for no limit.
     package let maximumLife: Int64?
-    /// Whether a right for offline use leads to an offline licence if the request does not name a use.
+    /// Whether a right for offline use leads to an offline license if the request does not name a use.
     package let offlineByRight: Bool
     /// The contents that its tokens may open; nil for all contents.
     package let contents: ContentScope?

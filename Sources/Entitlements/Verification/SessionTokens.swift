@@ -42,7 +42,7 @@ package struct SessionTokens: Sendable {
     private let retired: [Key]
     /// For how many seconds after the end of a lease its token may still renew it.
     package let grace: Int64
-    /// The longest life of a session in seconds, counted from its first licence.
+    /// The longest life of a session in seconds, counted from its first license.
     package let maximumLife: Int64
 
     /// Keys in `retired` still verify tokens, but no longer sign them.

@@ -72,7 +72,7 @@ extension TokenContents {
 
     // MARK: Axinom
 
-    /// Writes a licence service message with an entitlement message of version 2. It can have one right only.
+    /// Writes a license service message with an entitlement message of version 2. It can have one right only.
     private func axinom(keyID: String) throws(UnsayableClaim) -> [UInt8] {
         guard rights.count == 1, let right = rights.first, case .keyIDs(let keyIDs) = right.selector else {
             throw UnsayableClaim(name: "content", dialect: .axinom)

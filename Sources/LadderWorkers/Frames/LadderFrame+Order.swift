@@ -6,7 +6,7 @@ import KeyCrypto
 ///
 ///     size  field
 ///        4  size m of the SPC, 1 to 65,536
-///        4  whether a licence is wanted, 0 or 1; without one, all fields but the SPC are 0
+///        4  whether a license is wanted, 0 or 1; without one, all fields but the SPC are 0
 ///       16  content IV
 ///        4  content type
 ///        4  encryption scheme
@@ -59,7 +59,7 @@ extension LibraryOrder {
     init(parsing bytes: [UInt8], in body: Range<Int>) throws(LadderFrameError) {
         var reader = LadderFrameReader(bytes, in: body)
         let messageSize = try reader.size("size of the SPC", in: Self.messageSizes)
-        let hasLicense = try reader.size("whether a licence is wanted", in: 0...1) == 1
+        let hasLicense = try reader.size("whether a license is wanted", in: 0...1) == 1
         let iv = try reader.bytes16("content IV")
         let contentType = try reader.size("content type", in: 0...4)
         let scheme = try reader.size("encryption scheme", in: 0...2)

@@ -123,7 +123,7 @@ struct Assembly {
 
     // MARK: What all parts need
 
-    /// Makes the clock. Throws if the system's clock is certainly wrong, because no token or licence could then be
+    /// Makes the clock. Throws if the system's clock is certainly wrong, because no token or license could then be
     /// judged by its times.
     private static func makeClock(
         _ loaded: LoadedConfiguration, _ events: ClockEvents

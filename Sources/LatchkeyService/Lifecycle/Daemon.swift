@@ -16,7 +16,7 @@ package import StorageSQLite
 import Synchronization
 package import Telemetry
 
-/// The licence server, from a checked configuration to an orderly shutdown.
+/// The license server, from a checked configuration to an orderly shutdown.
 ///
 /// One thread starts, reloads and stops it. Stopping the daemon ends everything that it owns.
 package final class Daemon: Sendable {

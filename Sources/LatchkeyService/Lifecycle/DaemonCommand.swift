@@ -48,7 +48,7 @@ package enum DaemonCommand {
     )
 
     package static let command = Command(
-        "latchkeyd", summary: "FairPlay Streaming licence server",
+        "latchkeyd", summary: "FairPlay Streaming license server",
         details: """
             Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
             the configuration again and puts in force what needs no restart; --print-config marks what does. Logs one JSON \

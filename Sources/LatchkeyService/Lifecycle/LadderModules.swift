@@ -181,7 +181,7 @@ final class LadderModules: Sendable {
         }
     }
 
-    /// A degradation if modules or libraries have no worker. It stops all licences if no other credential is left.
+    /// A degradation if modules or libraries have no worker. It stops all licenses if no other credential is left.
     func degradations(ofAll credentialCount: Int) -> [Degradation] {
         let lost = lost
         guard !lost.isEmpty else { return [] }
@@ -189,7 +189,7 @@ final class LadderModules: Sendable {
             Degradation(
                 part: .credentials,
                 cause: "no worker of the module of \(lost.map { troubles.words($0.name) }.joined(separator: ", "))",
-                stopsLicences: lost.reduce(0) { $0 + $1.credentials.count } >= credentialCount)
+                stopsLicenses: lost.reduce(0) { $0 + $1.credentials.count } >= credentialCount)
         ]
     }
 

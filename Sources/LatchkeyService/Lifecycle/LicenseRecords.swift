@@ -14,7 +14,7 @@ import Synchronization
 import Telemetry
 import Upkeep
 
-/// The stores that make licence decisions durable, and the threads that maintain these stores.
+/// The stores that make license decisions durable, and the threads that maintain these stores.
 final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
     let refusals: RefusalRecorder
@@ -48,9 +48,9 @@ final class LicenseRecords: Sendable {
     /// The least value of the time for which a request may wait for the disk, if `overload.wait` is shorter.
     private static let patienceMinimum: Duration = .milliseconds(100)
 
-    /// Whether no licence is issued without a row in the ledger.
+    /// Whether no license is issued without a row in the ledger.
     private let isRequired: Bool
-    /// Whether session tokens renew licences. Renewals go on even if the clock is behind.
+    /// Whether session tokens renew licenses. Renewals go on even if the clock is behind.
     private let renews: Bool
 
     /// Opens the ledger, and starts the clock with the record that it left in the same file.
@@ -240,21 +240,21 @@ final class LicenseRecords: Sendable {
     var degradations: [Degradation] {
         var found: [Degradation] = []
         if let outage = store.condition.outage {
-            found.append(Degradation(part: .ledger, cause: outage.explanation, stopsLicences: isRequired))
+            found.append(Degradation(part: .ledger, cause: outage.explanation, stopsLicenses: isRequired))
         }
         if let degradation = disk.degradation { found.append(degradation) }
         if let health = sharing?.store.health, !health.isReachable {
             let cause = health.lastError?.explanation ?? StoreOutage.unreachable.explanation
-            found.append(Degradation(part: .postgreSQL, cause: cause, stopsLicences: false))
+            found.append(Degradation(part: .postgreSQL, cause: cause, stopsLicenses: false))
         }
         if sharing?.shipping.standing.isDegraded ?? false {
             let cause =
                 "the copy of the ledger in PostgreSQL is behind, or is of another ledger; see ledger_shipping_failed and ledger_lost"
-            found.append(Degradation(part: .ledgerCopy, cause: cause, stopsLicences: false))
+            found.append(Degradation(part: .ledgerCopy, cause: cause, stopsLicenses: false))
         }
         if clock.isDegraded {
             let cause = "the clock is not trusted; see latchkey clock show"
-            found.append(Degradation(part: .clock, cause: cause, stopsLicences: clock.isBehind && !renews))
+            found.append(Degradation(part: .clock, cause: cause, stopsLicenses: clock.isBehind && !renews))
         }
         return found
     }
@@ -295,7 +295,7 @@ final class LicenseRecords: Sendable {
             help: "Time of a transaction, with its sync.")
         disk.register(in: registry)
         registry.sample(
-            "latchkey_licenses_unrecorded_total", help: "Licences that were given without a record.", isCounter: true
+            "latchkey_licenses_unrecorded_total", help: "Licenses that were given without a record.", isCounter: true
         ) { [recorder] in Double(recorder.unrecordedCount) }
         registry.sample(
             "latchkey_ledger_refusals_omitted_total", help: "Refusals of good tokens that have no row in the ledger.",
@@ -364,12 +364,12 @@ final class LicenseRecords: Sendable {
             ),
             (
                 "latchkey_licenses_admitted_in_outage_total",
-                "Licences that were issued without counting their uses, devices and places.", true,
+                "Licenses that were issued without counting their uses, devices and places.", true,
                 { Double($0.decisions.counts.admitted) }
             ),
             (
                 "latchkey_licenses_over_outage_limit_total",
-                "Licences that were refused in an outage because their token or subject had reached its limit.",
+                "Licenses that were refused in an outage because their token or subject had reached its limit.",
                 true,
                 { Double($0.decisions.counts.overLimit) }
             ),
@@ -387,12 +387,12 @@ final class LicenseRecords: Sendable {
                 { $0.patience.isOpen ? 1 : 0 }
             ),
             (
-                "latchkey_recounted_total", "Licences that were counted in PostgreSQL after they were given.", true,
+                "latchkey_recounted_total", "Licenses that were counted in PostgreSQL after they were given.", true,
                 { Double($0.recount.counts.counted) }
             ),
             (
                 "latchkey_recounts_refused_total",
-                "Licences that PostgreSQL could not count any more, because other nodes had given the last use or place.",
+                "Licenses that PostgreSQL could not count any more, because other nodes had given the last use or place.",
                 true, { Double($0.recount.counts.refused) }
             ),
             (

@@ -11,7 +11,7 @@ struct KeyURIWarning: Equatable, Sendable, CustomStringConvertible {
     /// The path as the template has it.
     let path: String
 
-    /// Nil if the template has no path, or if licences are served at its path.
+    /// Nil if the template has no path, or if licenses are served at its path.
     init?(_ configuration: Configuration) {
         self.init(
             template: configuration.keys.skdTemplate.template, publicURL: configuration.publicURL,
@@ -37,7 +37,7 @@ struct KeyURIWarning: Equatable, Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        "keys.skdTemplate: no licences are served at \(path), but apps that replace skd: by https: ask for them there."
+        "keys.skdTemplate: no licenses are served at \(path), but apps that replace skd: by https: ask for them there."
             + " Add the path to licensePaths"
     }
 

@@ -14,7 +14,7 @@ import ServiceConfiguration
 enum PublicAddress: Sendable {
     case license(LicenseAddress, ErrorManner)
     case certificate(Configuration.CertificateFormat, ErrorManner)
-    /// Licences by POST, certificates by GET.
+    /// Licenses by POST, certificates by GET.
     case licenseAndCertificate(LicenseAddress, Configuration.CertificateFormat, ErrorManner)
     case licenseQuery
     case challenge
@@ -96,7 +96,7 @@ struct PublicAddresses: Sendable {
     private let servesTokens: Bool
     private let servesEntitlements: Bool
 
-    /// The addresses of licences, and, with ExpressPlay's settings, the addresses that these settings enable.
+    /// The addresses of licenses, and, with ExpressPlay's settings, the addresses that these settings enable.
     init(
         licensePaths: [Configuration.LicensePath] = Configuration.LicensePath.standard,
         _ expressPlay: ExpressPlaySettings? = nil

@@ -9,7 +9,7 @@ import Records
 import RouteKit
 import Telemetry
 
-/// The routes that every client can reach: licences, certificates, health, and the addresses of packagers.
+/// The routes that every client can reach: licenses, certificates, health, and the addresses of packagers.
 struct PublicRoutes: HTTPHandler {
     let rules: LiveRulesCell
     let license: LicenseEndpoint

@@ -6,7 +6,7 @@ import Synchronization
 
 /// An admitted request for which an RSA operation may be spent, and the rules that admitted it.
 ///
-/// No part of its SPC has been decrypted. It is a class, because every stage of a licence hands it on: copying a
+/// No part of its SPC has been decrypted. It is a class, because every stage of a license hands it on: copying a
 /// structure would count dozens of references.
 package final class Admission: Sendable {
     /// How far the token is known to be good.
@@ -86,7 +86,7 @@ package final class Admission: Sendable {
         }
     }
 
-    /// Whether the request renews the licence of a running playback, as its token or its app says.
+    /// Whether the request renews the license of a running playback, as its token or its app says.
     ///
     /// A renewal goes first when requests wait, and is granted nothing more. A token that was not verified gives no
     /// priority, because its sender is not known.
@@ -98,13 +98,13 @@ package final class Admission: Sendable {
     }
 }
 
-/// The sender of a request for licences, and the rules that judge the request. The head of the request was admitted;
+/// The sender of a request for licenses, and the rules that judge the request. The head of the request was admitted;
 /// its SPCs have not been read.
 package struct LicenseSender: Sendable {
     let token: PresentedToken
     let standing: Admission.Standing
     package let origin: RequestOrigin
-    /// What the app says about the licence that the new ones renew.
+    /// What the app says about the license that the new ones renew.
     package let renewal: RenewalWish
     package let rules: LicenseRules
 

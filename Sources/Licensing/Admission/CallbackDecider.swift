@@ -25,7 +25,7 @@ package enum CallbackOutage: Error, Equatable, Sendable {
     case status(Int)
     case answerTooLarge
     case answerInvalid(CallbackAnswerFault)
-    /// The answer allows a licence by claims or a token that this server refuses.
+    /// The answer allows a license by claims or a token that this server refuses.
     case answerRefused(EntitlementError)
 }
 
@@ -41,7 +41,7 @@ extension CallbackOutage: CustomStringConvertible {
         case .status(let status): "it answered with status \(status)"
         case .answerTooLarge: "its answer is too large"
         case .answerInvalid(let fault): "its answer cannot be used: \(fault)"
-        case .answerRefused(let error): "its answer allows a licence by claims that are refused: \(error)"
+        case .answerRefused(let error): "its answer allows a license by claims that are refused: \(error)"
         }
     }
 }
@@ -124,7 +124,7 @@ package final class CallbackDecider: Sendable {
         return bytes
     }
 
-    /// The answer to a question, and what `noteIssued` needs once a licence was issued by it.
+    /// The answer to a question, and what `noteIssued` needs once a license was issued by it.
     struct Decision {
         enum Origin { case service, memory, grace }
 
@@ -176,7 +176,7 @@ package final class CallbackDecider: Sendable {
         return Decision(claims: claims, origin: .service, subject: subject)
     }
 
-    /// Notes that a licence was issued by a decision. `lease` is the lease of the licence, in seconds.
+    /// Notes that a license was issued by a decision. `lease` is the lease of the license, in seconds.
     func noteIssued(_ decision: Decision, lease: UInt32?) {
         let lease = lease.map { Int64($0) }
         state.withLock { [now] state in
@@ -233,7 +233,7 @@ package final class CallbackDecider: Sendable {
         throw .entitlementUnavailable(outage)
     }
 
-    /// The claims that an answer grants if it allows a licence.
+    /// The claims that an answer grants if it allows a license.
     private func claims(
         of answer: CallbackAnswer, to question: CallbackQuestion, verifiedBy tokens: VerifiedTokenCache,
         wallTime: Int64, using crypto: CryptoContext

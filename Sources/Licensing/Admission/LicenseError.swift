@@ -5,7 +5,7 @@ package import FairPlay
 package import KeyCrypto
 package import Records
 
-/// Why a licence was not issued. It wraps the errors of the floors below, and does not decide what a client is told.
+/// Why a license was not issued. It wraps the errors of the floors below, and does not decide what a client is told.
 package enum LicenseError: Error, Equatable, Sendable {
     case tokenMissing
     case entitlement(EntitlementError)
@@ -15,7 +15,7 @@ package enum LicenseError: Error, Equatable, Sendable {
     case contentUnknown
     /// The rights name the asset, but the store has no live key for it, or several that cannot be told apart.
     case keyNotFound
-    /// The explicit key id of the asset id binds, and gives no licence: it has no live key, or there are several key
+    /// The explicit key id of the asset id binds, and gives no license: it has no live key, or there are several key
     /// ids. The content stands beside it in the asset id, or the token names it. `isNamed` says whether the rights name
     /// one of the two: only then the sender is told that there is no key.
     case boundKeyMissing(BoundKeyNames, isNamed: Bool)

@@ -7,10 +7,10 @@ package import Telemetry
 package struct LicenseRequest: Sendable {
     /// The SPC as it was received. It is not parsed yet.
     package let message: [UInt8]
-    /// What the app wants the licence for. An SPC cannot say it. It is nil if the app does not say it either.
+    /// What the app wants the license for. An SPC cannot say it. It is nil if the app does not say it either.
     package let use: LicenseUse?
     package let origin: RequestOrigin
-    /// What the app says about the licence that this one renews. It changes what is recorded, and never what is
+    /// What the app says about the license that this one renews. It changes what is recorded, and never what is
     /// granted.
     package let renewal: RenewalWish
     /// The names of the key that stand beside the SPC.
@@ -35,11 +35,11 @@ package struct LicenseRequest: Sendable {
     }
 }
 
-/// What an app says about the licence that the new one renews.
+/// What an app says about the license that the new one renews.
 package struct RenewalWish: Equatable, Sendable {
     /// Whether the app asks for a renewal at all.
     package var isRenewal: Bool
-    /// The licence before this one. It is believed only if the ledger has it for the same device and key.
+    /// The license before this one. It is believed only if the ledger has it for the same device and key.
     package var previous: LicenseID?
 
     package init(isRenewal: Bool = false, previous: LicenseID? = nil) {

@@ -70,7 +70,7 @@ package struct EntitlementRules: Sendable {
     }
 }
 
-/// How often licences may be asked for. A rate that is nil is no limit.
+/// How often licenses may be asked for. A rate that is nil is no limit.
 package struct RequestRates: Equatable, Sendable {
     /// The rate of all requests together.
     package let all: Rate?
@@ -97,9 +97,9 @@ package struct LicensePolicy: Sendable, Equatable {
 
 /// What a kind of content demands of the device that plays it.
 package struct ContentPolicy: Sendable, Equatable {
-    /// The level that every licence demands. A device that is known to be below it gets no licence.
+    /// The level that every license demands. A device that is known to be below it gets no license.
     package var securityLevel: SecurityLevel
-    /// The least HDCP that a licence demands; nil for the device's own default: HDCP Type 0 if it has outputs.
+    /// The least HDCP that a license demands; nil for the device's own default: HDCP Type 0 if it has outputs.
     package var leastHDCP: HDCPLevel?
 
     package init(securityLevel: SecurityLevel, leastHDCP: HDCPLevel? = nil) {

@@ -4,7 +4,7 @@ import Records
 import Synchronization
 import Telemetry
 
-/// How many licences a node gives in an outage of the nodes' database, before their uses are counted there.
+/// How many licenses a node gives in an outage of the nodes' database, before their uses are counted there.
 package struct AdmissionLimits: Equatable, Sendable {
     /// For one token. The token's own number of uses limits it too.
     package var perToken: Int
@@ -21,22 +21,22 @@ package struct AdmissionLimits: Equatable, Sendable {
 ///
 /// It knows what the node itself has decided in the last minutes: a use or a place that this node has given, or that
 /// the database may have given to one of its requests, is not given again. What other nodes have given is not known, so
-/// the licences for each token and subject are limited too. The limits last until ten minutes have passed without such
-/// a licence. When `capacity` tokens, subjects or requests are remembered, nothing more is admitted.
+/// the licenses for each token and subject are limited too. The limits last until ten minutes have passed without such
+/// a license. When `capacity` tokens, subjects or requests are remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
     private static let capacity = 65_536
     /// How many of the node's own decisions are remembered: a thousand a second for almost nine minutes.
     private static let ownCapacity = 1 << 19
     private static let pieceSize = 1024
-    /// How long the limits last after the last licence that was admitted.
+    /// How long the limits last after the last license that was admitted.
     static let limitsLast: Duration = .seconds(600)
 
-    /// Whether a licence is admitted.
+    /// Whether a license is admitted.
     enum Verdict: Equatable {
         case admitted
         /// The same request was decided before, with this answer.
         case repeated(answer: [UInt8])
-        /// This node remembers the rental differently from how the licence was computed.
+        /// This node remembers the rental differently from how the license was computed.
         case rentalDiffers(RentalRecord)
         case refused
     }
@@ -55,7 +55,7 @@ final class OutageAdmissions: Sendable {
         let device: Pseudonym
     }
 
-    /// A name under which licences of an outage are counted.
+    /// A name under which licenses of an outage are counted.
     enum CountedName: Hashable {
         case pseudonym(Pseudonym)
         case tokenID(String)
@@ -122,7 +122,7 @@ final class OutageAdmissions: Sendable {
     }
 
     private struct State {
-        /// How many licences were admitted for each token and subject.
+        /// How many licenses were admitted for each token and subject.
         var counts: [CountedName: Int] = [:]
         /// The answers to the requests that were admitted, or decided by this node before.
         var answers: [Pseudonym: [UInt8]] = [:]
@@ -195,7 +195,7 @@ final class OutageAdmissions: Sendable {
         }
     }
 
-    /// Which of the admitted licences the database may not have counted.
+    /// Which of the admitted licenses the database may not have counted.
     private struct Debt {
         /// How many were ever admitted.
         var number = 0
@@ -334,10 +334,10 @@ final class OutageAdmissions: Sendable {
     /// How many decisions were refused before the database was asked.
     var refusedCount: UInt64 { state.withLock { $0.debt.refusedCount } }
 
-    /// Notes that an admitted licence is in the ledger, or that its writing has failed.
+    /// Notes that an admitted license is in the ledger, or that its writing has failed.
     func noteWritten() { state.withLock { $0.debt.pendingCount -= 1 } }
 
-    /// How many licences were admitted, all of which are in the ledger; nil while one is being written.
+    /// How many licenses were admitted, all of which are in the ledger; nil while one is being written.
     var writtenNumber: Int? { state.withLock { $0.debt.pendingCount == 0 ? $0.debt.number : nil } }
 
     /// Notes that the database has counted what the ledger had when `writtenNumber` was this number.
@@ -358,7 +358,7 @@ final class OutageAdmissions: Sendable {
 }
 
 extension LicenseDecision {
-    /// The token whose licences are limited in an outage; nil if the decision does not name it.
+    /// The token whose licenses are limited in an outage; nil if the decision does not name it.
     fileprivate var countedToken: OutageAdmissions.CountedName? {
         if let tokenUse { return .pseudonym(tokenUse.token) }
         if let tokenID = entry.tokenID { return .tokenID(tokenID) }

@@ -1,7 +1,7 @@
 package import ContentKeys
 package import Records
 
-/// Settles in the nodes' database the decisions that it lacks: licences that were admitted in an outage, and decisions
+/// Settles in the nodes' database the decisions that it lacks: licenses that were admitted in an outage, and decisions
 /// that the database has lost.
 ///
 /// A database that takes over for another one may lack the last commits. The node notices this by its mark, a number

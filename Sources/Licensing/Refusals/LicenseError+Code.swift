@@ -122,7 +122,7 @@ extension DecisionDenial {
         case .slotsFull: .concurrencyLimit
         case .slotEvicted: .sessionKilled
         case .sessionSuperseded: .sessionExpired
-        // `LicenseIssuer` computes the licence again, so this error does not reach a client.
+        // `LicenseIssuer` computes the license again, so this error does not reach a client.
         case .rentalDiffers: .overloaded
         }
     }

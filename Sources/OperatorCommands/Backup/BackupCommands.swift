@@ -20,7 +20,7 @@ extension Command {
         "create",
         summary: "Copy the node's database and configuration into a new folder",
         details: """
-            Works while the daemon serves, and holds up nothing. The copy is of one moment: every licence that was answered before the
+            Works while the daemon serves, and holds up nothing. The copy is of one moment: every license that was answered before the
             command began is in it. With SQLite it is everything that is stored; beside PostgreSQL it is the node's own ledger, and
             PostgreSQL has tools of its own for the rest (pg_dump, pg_basebackup).
 
@@ -75,12 +75,12 @@ extension Command {
             configuration comes from the backup, files outside of its folder need --allow-folder. Run it as the daemon's user, while the daemon is stopped; until the
             database is in its place, no daemon starts with it.
 
-            The restore is recorded in the ledger. What happened after the backup is lost: licences given, uses spent, revocations, keys,
+            The restore is recorded in the ledger. What happened after the backup is lost: licenses given, uses spent, revocations, keys,
             withdrawals of keys, windows, schedules and aliases. Derived keys are made again when they are asked for; random keys are lost
             for good. A withdrawn key is in use again, so repeat withdrawals before packagers ask. Beside PostgreSQL, latchkey ledger
             rejoin takes what the copy of the ledger has.
 
-            Never let the old node run again: both would give licences under one id.
+            Never let the old node run again: both would give licenses under one id.
             """,
         examples: [
             "latchkey backup restore /backup/monday --config latchkey.json5",

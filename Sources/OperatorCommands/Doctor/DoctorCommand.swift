@@ -19,7 +19,7 @@ extension Command {
             stores, room on the disk, the kernel's clock, and settings that are hardly ever meant (one secret for several uses, every
             address as a trusted proxy, a retention below the roll-up). Then it asks the daemon: readiness, clock and its steps, locked
             memory, descriptors, the last reload, and whether each listener presents the certificate that the configuration names. With
-            --viewer-token and --asset-id it asks for a licence as a device does, and opens it.
+            --viewer-token and --asset-id it asks for a license as a device does, and opens it.
 
             Run it as the service's user or root, on the node. Nothing is changed. Each finding is a line, with what to do about it
             behind an arrow. The exit status is 1 if something is bad, and 0 if there are warnings alone.
@@ -89,7 +89,7 @@ extension Command {
         guard let token = arguments.value(LicenseCheck.viewerToken) else {
             return [
                 .skipped(
-                    "license", "no licence was asked for",
+                    "license", "no license was asked for",
                     remedy: "--viewer-token and --asset-id ask for one, as a device does")
             ]
         }

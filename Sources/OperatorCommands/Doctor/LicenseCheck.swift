@@ -5,15 +5,15 @@ import HTTPCalls
 import KeyCrypto
 import ServiceConfiguration
 
-/// Asks a daemon for a licence as a device does, and opens it. The licence has a row in the ledger like any other.
+/// Asks a daemon for a license as a device does, and opens it. The license has a row in the ledger like any other.
 struct LicenseCheck {
     static let viewerToken = CommandOption(
         "--viewer-token", .secret("TOKEN"),
-        help: "a token of a viewer; with it a licence is asked for, which has a row in the ledger like any other")
+        help: "a token of a viewer; with it a license is asked for, which has a row in the ledger like any other")
     static let assetID = CommandOption(
-        "--asset-id", .value("ID"), help: "what the licence is asked for, such as skd://movie-1; needs --viewer-token")
+        "--asset-id", .value("ID"), help: "what the license is asked for, such as skd://movie-1; needs --viewer-token")
     static let url = CommandOption(
-        "--url", .value("URL"), help: "where licences are asked for; unless given, publicURL and the standard route")
+        "--url", .value("URL"), help: "where licenses are asked for; unless given, publicURL and the standard route")
     static let options = [viewerToken, assetID, url]
 
     private static let check = "license"
@@ -79,7 +79,7 @@ struct LicenseCheck {
         }
         do throws(CKCFault) {
             _ = try CKCOpener(secrets: request.secrets, using: crypto).open(answer.body)
-            return .good(Self.check, "\(title): a licence, which a device would accept")
+            return .good(Self.check, "\(title): a license, which a device would accept")
         } catch {
             return .bad(
                 Self.check, "\(title): a device would refuse the answer (\(error))",

@@ -21,8 +21,8 @@ extension Command {
         details: """
             Starts the library of each credential of the kind sdk in a worker process, as the daemon does, and says
             whether it loads and knows every certificate hash of the configuration. With --inputs and --spc, it is tried
-            with each SPC: status and facts, the same HU in two calls, a licence with a random key and whether its CKC
-            is whole, and the refusal of SPCs in which one bit was changed. For a test input, the licence that it asks
+            with each SPC: status and facts, the same HU in two calls, a license with a random key and whether its CKC
+            is whole, and the refusal of SPCs in which one bit was changed. For a test input, the license that it asks
             for is tried too.
 
             The private keys of the configuration open the SPCs, so test inputs need a configuration with the SDK's test

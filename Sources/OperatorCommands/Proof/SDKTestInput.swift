@@ -9,9 +9,9 @@ import KeyCrypto
 struct SDKTestInput {
     /// What the operation asks for.
     enum Wish {
-        /// A licence with these terms.
+        /// A license with these terms.
         case license(LibraryLicense)
-        /// A licence with a value that this server never uses. The text is the value.
+        /// A license with a value that this server never uses. The text is the value.
         case otherLicense(String)
         /// The facts of the SPC only.
         case facts
@@ -63,7 +63,7 @@ extension SDKTestInputFault: CustomStringConvertible {
     }
 }
 
-/// Reads the terms of a licence as a library takes them (SDK 26, section 3).
+/// Reads the terms of a license as a library takes them (SDK 26, section 3).
 private struct AssetInfoReader {
     let info: JSONObject
 

@@ -16,7 +16,7 @@ struct SPCProof {
     /// Says in words how the last worker was lost; nil if none was.
     let trouble: @Sendable () -> String?
 
-    /// How the random key of a licence is used.
+    /// How the random key of a license is used.
     private static let use = ContentKeyUse(kind: .video, contentType: .sd, scheme: .cbcs)
 
     var findings: [DoctorFinding] {
@@ -32,7 +32,7 @@ struct SPCProof {
                 findings.append(await license(for: facts.deviceID))
                 if let wish = sample.wish { findings += await own(wish, for: facts.deviceID) }
             } else {
-                findings.append(.skipped(name("license"), "the SPC reports to the server, and gets no licence"))
+                findings.append(.skipped(name("license"), "the SPC reports to the server, and gets no license"))
             }
             for change in changes { findings.append(await refused(change)) }
             return findings
@@ -68,9 +68,9 @@ struct SPCProof {
             remedy: "limits on devices do not hold with such a library: build it again from the delivery")
     }
 
-    // MARK: Licences
+    // MARK: Licenses
 
-    /// Asks for a licence with a random key, as the daemon does.
+    /// Asks for a license with a random key, as the daemon does.
     private func license(for deviceID: DeviceID) async -> DoctorFinding {
         let call = "create-ckc with a random key"
         do throws(LadderError) {
@@ -147,7 +147,7 @@ struct SPCProof {
         return Change(part: part, words: words, message: message)
     }
 
-    /// Checks that the library gives neither facts nor a licence for a changed SPC.
+    /// Checks that the library gives neither facts nor a license for a changed SPC.
     private func refused(_ change: Change) async -> DoctorFinding {
         let words = "one bit changed in \(change.words)"
         var statuses: [Int32] = []

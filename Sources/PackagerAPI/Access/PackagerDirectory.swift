@@ -33,9 +33,9 @@ package enum PackagerRefusal: Error, Equatable, Sendable {
 
 /// All packagers, found by their credentials. It is immutable: a reload makes a new one.
 ///
-/// By construction, a packager's credential gets no licence, and a viewer's token gets no key:
+/// By construction, a packager's credential gets no license, and a viewer's token gets no key:
 ///
-/// - A licence needs a token that verifies with a key of an issuer. The code that decides this does not use this
+/// - A license needs a token that verifies with a key of an issuer. The code that decides this does not use this
 ///   directory.
 /// - This directory compares whole secrets. It knows no issuers and reads no tokens.
 /// - A secret in the form of a token could serve as both. The configuration refuses such a secret

@@ -49,8 +49,8 @@ package enum CommonEncryptionScheme: String, Hashable, Sendable, CaseIterable {
 
 /// A DRM system whose signalling this server writes.
 ///
-/// Latchkey issues licences of FairPlay only. It writes the signalling of the other systems so that the same encrypted
-/// stream can be played with licences of another server.
+/// Latchkey issues licenses of FairPlay only. It writes the signalling of the other systems so that the same encrypted
+/// stream can be played with licenses of another server.
 package enum DRMSystem: Hashable, Sendable, CaseIterable {
     case fairPlay
     case widevine

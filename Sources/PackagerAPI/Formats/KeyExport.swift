@@ -206,7 +206,7 @@ package struct KeyExport {
 
     /// Without `--clear_lead 0` the first seconds are not encrypted. Without an IV the packager makes a random one and
     /// does not print it. Without `--create_session_keys` the multivariant playlist has no key, so players cannot ask
-    /// for the licence before they read a media playlist, and downloads do not find it.
+    /// for the license before they read a media playlist, and downloads do not find it.
     private static func shaka(_ entry: Entry) -> String {
         "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
             + " --create_session_keys --keys label=:key_id=\(entry.keyID):key=\(entry.key):iv=\(entry.iv)"

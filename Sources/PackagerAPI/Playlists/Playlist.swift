@@ -172,7 +172,7 @@ package struct PlaylistKey: Hashable, Sendable {
     /// Whether the key is meant for FairPlay, by its format or by its address.
     package var isFairPlay: Bool { method != EncryptionMethod.none && (hasFairPlayFormat || hasKeyAddress) }
 
-    /// Whether the address is that of a key file, which every player can use without a licence.
+    /// Whether the address is that of a key file, which every player can use without a license.
     var isKeyFile: Bool { keyFormat.hasSameUTF8(as: "identity") && !hasKeyAddress }
 
     /// Whether two tags have the same attributes, in any order. A missing attribute counts as its default.

@@ -167,7 +167,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             (.error, "IV is 0x and at most 32 hexadecimal digits.", "Correct the IV, or remove it for FairPlay.")
         default:
             (
-                .warning, "A FairPlay key has no IV in the playlist: the licence brings it.",
+                .warning, "A FairPlay key has no IV in the playlist: the license brings it.",
                 "Remove IV, unless another system of the same segments needs it."
             )
         }
@@ -242,7 +242,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             )
         default:
             (
-                .warning, "The first segments are encrypted; otherwise they play without a licence.",
+                .warning, "The first segments are encrypted; otherwise they play without a license.",
                 "With Shaka Packager, set --clear_lead 0; by default it leaves 5 seconds in the clear."
             )
         }
@@ -272,7 +272,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
         case .sessionKeyUnused:
             (
                 .warning, "Each EXT-X-SESSION-KEY is a key of some media playlist.",
-                "Remove the line, or correct its URI: players ask for a licence that they do not need."
+                "Remove the line, or correct its URI: players ask for a license that they do not need."
             )
         case .hdcpLevel: (.error, "HDCP-LEVEL is NONE, TYPE-0 or TYPE-1.", "Correct or remove the attribute.")
         case .hdcpLevelLow:
@@ -338,7 +338,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             )
         case .keyIV:
             (
-                .error, "An IV in the playlist is the one that the licence brings.",
+                .error, "An IV in the playlist is the one that the license brings.",
                 "Import the key with the packager's IV under another key id, or remove IV."
             )
         case .keyHDCP:

@@ -84,7 +84,7 @@ package struct PlaylistKeyUse: Equatable, Sendable {
         if schemes.isEmpty, !key.scheme.isFairPlay {
             findings.add(
                 .keyScheme, source, line: line,
-                "the key \(key.keyID) is for \(key.scheme.rawValue), and no licence carries it")
+                "the key \(key.keyID) is for \(key.scheme.rawValue), and no license carries it")
         }
         if let iv, iv != stored {
             findings.add(.keyIV, source, line: line, "the key \(key.keyID) has another IV")

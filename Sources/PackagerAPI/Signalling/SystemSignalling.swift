@@ -42,7 +42,7 @@ struct SystemSignalling {
 }
 
 /// The attributes that an `EXT-X-KEY` and its `EXT-X-SESSION-KEY` have in common (RFC 8216, sections 4.3.2.4 and
-/// 4.3.4.5). Neither has an IV: for FairPlay the licence brings it (packagers, section 5).
+/// 4.3.4.5). Neither has an IV: for FairPlay the license brings it (packagers, section 5).
 package struct HLSKeyLine: Hashable, Sendable {
     /// The key format of FairPlay.
     package static let fairPlayKeyFormat = "com.apple.streamingkeydelivery"

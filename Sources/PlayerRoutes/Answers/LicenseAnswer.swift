@@ -8,10 +8,10 @@ import Records
 import RouteKit
 import Telemetry
 
-/// The answer to a request for licences, in the shape that the player reads (clients, section 2).
+/// The answer to a request for licenses, in the shape that the player reads (clients, section 2).
 ///
 /// Header fields, and JSON members if the shape has them, tell the app what it cannot read from the CKC. The fields
-/// describe one licence, so an answer with several results has none of them. Base64 is written straight into the body.
+/// describe one license, so an answer with several results has none of them. Base64 is written straight into the body.
 enum LicenseAnswer {
     /// Returns the answer to a request with these results.
     ///
@@ -43,7 +43,7 @@ enum LicenseAnswer {
         }
     }
 
-    // MARK: One licence
+    // MARK: One license
 
     private static func body(of license: IssuedLicense, as shape: AnswerShape, at now: WallTime) -> [UInt8] {
         let ckc = license.ckc
@@ -136,7 +136,7 @@ enum LicenseAnswer {
     }
 
     /// A browser reads a payload or an error number, and nothing else. So a sync report and an ended playback, which
-    /// have no licence, are errors in this shape.
+    /// have no license, are errors in this shape.
     private static func writeArrayEntry(_ result: KeyResult, to writer: inout JSONWriter) {
         if let label = result.label {
             writer.name("keyID")
@@ -176,7 +176,7 @@ enum LicenseAnswer {
         }
     }
 
-    /// The number for "no licence for this key", as for `content_mismatch`.
+    /// The number for "no license for this key", as for `content_mismatch`.
     private static let noLicense: Int64 = -42604
 
     private static func status(of problem: Problem) -> Int64 { problem.code.appleStatus ?? noLicense }
@@ -203,17 +203,17 @@ extension RequestShape.ObjectMember {
 extension LicenseFacts {
     /// The longest duration that every player can read, in seconds: about 68 years.
     ///
-    /// It stands for "no limit", because Kaltura's players refuse 0 for a persistent licence.
+    /// It stands for "no limit", because Kaltura's players refuse 0 for a persistent license.
     static let persistenceDurationMaximum = Int64(Int32.max)
 
-    /// The seconds from `now` during which a stored key may begin to play; 0 for a licence that is not persistent.
+    /// The seconds from `now` during which a stored key may begin to play; 0 for a license that is not persistent.
     func persistenceDuration(at now: Int64) -> Int64 {
         guard isPersistent else { return 0 }
         guard let storageExpiresAt else { return Self.persistenceDurationMaximum }
         return min(max(1, storageExpiresAt - now), Self.persistenceDurationMaximum)
     }
 
-    /// Writes the members that describe a licence. A limit that the licence does not have is null.
+    /// Writes the members that describe a license. A limit that the license does not have is null.
     package func write(to writer: inout JSONWriter) {
         writer.member("id", id.description)
         writer.member("type", type)

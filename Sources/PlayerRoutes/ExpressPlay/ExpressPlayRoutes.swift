@@ -7,7 +7,7 @@ import RouteKit
 
 /// The addresses of ExpressPlay's back ends, which make tokens and answer questions of entitlement.
 ///
-/// Players redeem the tokens at addresses of licences.
+/// Players redeem the tokens at addresses of licenses.
 package struct ExpressPlayRoutes: Sendable {
     private let tokens: ExpressPlayTokenEndpoint
     private let sees: SEESEndpoint

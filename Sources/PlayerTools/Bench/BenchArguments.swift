@@ -38,7 +38,7 @@ enum BenchArguments {
             "SPCs in each request, up to \(PlayerRequest.keyCountMaximum), for the next asset ids; 1 unless given")
     static let reuse = CommandOption(
         "--repeat", .flag,
-        help: "send requests again when all are sent; the server may then repeat licences, which costs less")
+        help: "send requests again when all are sent; the server may then repeat licenses, which costs less")
     static let newConnections = CommandOption(
         "--new-connections", .flag, help: "open a new connection for each request, with a full TLS handshake")
     static let http2 = CommandOption(
@@ -53,7 +53,7 @@ enum BenchArguments {
     static let maximumP99 = CommandOption(
         "--max-p99", .value("MS"), help: "exit with status 1 if the 99th percentile of the latency is longer")
     static let minimumRate = CommandOption(
-        "--min-rate", .value("N"), help: "exit with status 1 if there are fewer licences per second")
+        "--min-rate", .value("N"), help: "exit with status 1 if there are fewer licenses per second")
     static let report = CommandOption("--report", .value("FILE"), help: "write the JSON object of --json to this file")
     static let operatesServer = CommandOption(
         "--i-operate-this-server", .flag,

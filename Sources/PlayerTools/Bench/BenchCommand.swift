@@ -8,12 +8,12 @@ extension Command {
     /// `latchkey bench`
     package static let bench = Command(
         "bench",
-        summary: "Load a licence server that you operate, and measure its licences",
+        summary: "Load a license server that you operate, and measure its licenses",
         details: """
             Makes SPCs ahead, sends them over many connections, and counts every answer by status and code. It opens and checks a
-            sample of the CKCs. Prints licences per second and percentiles of the latency of licences. Each SPC is sent once
+            sample of the CKCs. Prints licenses per second and percentiles of the latency of licenses. Each SPC is sent once
             unless --repeat is given. With --keys, each request is Apple's JSON object with several SPCs, its latency is
-            that of one answer, and each of its keys counts as a licence or as refused.
+            that of one answer, and each of its keys counts as a license or as refused.
 
             With --rate N the requests are due on a fixed schedule, and the latency of a request counts from the time at which
             it was due, also if no connection was free then. So a server that stalls cannot hide it (coordinated omission).
@@ -21,13 +21,13 @@ extension Command {
             missing: if there are any, the true percentiles are longer. Without --rate each connection asks again as soon as it
             has its answer (closed loop), and the latency counts from sending.
 
-            The exit status is 1 if a checked CKC is wrong, if a request got no answer, or if there was no licence. A refusal by
+            The exit status is 1 if a checked CKC is wrong, if a request got no answer, or if there was no license. A refusal by
             the server is an answer. The report names the generator's own processor time: if it is near the measured time for
             each of --threads, the generator was the limit, and not the server.
 
             The load can stop a server for its viewers, so a server on another machine needs --i-operate-this-server. SPCs need
             the server's application secret. No proxy is used. Restart a server between runs that are compared, because it
-            remembers the licences of recent SPCs.
+            remembers the licenses of recent SPCs.
             """,
         examples: [
             "latchkey bench --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "

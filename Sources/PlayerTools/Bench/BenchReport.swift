@@ -23,12 +23,12 @@ struct BenchReport {
                 "a device would refuse \(tally.wrong) of \(tally.checked) checked CKCs. The first one: \(fault)")
         }
         if tally.failed > 0 { faults.append("\(tally.failed.counted("request")) got no answer") }
-        if tally.licenses == 0 { faults.append("the server gave no licence") }
+        if tally.licenses == 0 { faults.append("the server gave no license") }
         if let limit = settings.maximumP99, let p99 = tally.latency.percentile(0.99), p99 > limit * 1000 {
             faults.append("the 99th percentile of the latency is \(Self.milliseconds(p99)), longer than \(limit) ms")
         }
         if let limit = settings.minimumRate, tally.licensesPerSecond < limit {
-            faults.append("there are \(tally.licensesPerSecond) licences per second, fewer than \(limit)")
+            faults.append("there are \(tally.licensesPerSecond) licenses per second, fewer than \(limit)")
         }
         return faults
     }
@@ -37,7 +37,7 @@ struct BenchReport {
 
     var lines: [String] {
         var lines = [
-            "licences      \(tally.licenses) in \(Self.seconds(tally.elapsed)): \(tally.licensesPerSecond) per second",
+            "licenses      \(tally.licenses) in \(Self.seconds(tally.elapsed)): \(tally.licensesPerSecond) per second",
             "sent          \(tally.sent.counted("request")) over \(tally.connections.counted("connection"))"
                 + (tally.unsent > 0 ? "; \(tally.unsent) more were due and not sent" : ""),
         ]

@@ -20,7 +20,7 @@ struct BenchTally: Equatable, Sendable {
     /// The number of answers by status and code, and of failures by libcurl's text.
     private(set) var results: [String: Int] = [:]
     private(set) var versions: [String: Int] = [:]
-    /// The latency of requests whose keys all have a licence: from the time at which a request was due, or was sent in
+    /// The latency of requests whose keys all have a license: from the time at which a request was due, or was sent in
     /// a closed loop.
     var latency = LatencyHistogram()
     /// The time from sending to the answer, of the same requests.
@@ -61,7 +61,7 @@ struct BenchTally: Equatable, Sendable {
         elapsed = max(elapsed, other.elapsed)
     }
 
-    /// Licences per second, rounded.
+    /// Licenses per second, rounded.
     var licensesPerSecond: Int {
         elapsed > .zero ? Int((Double(licenses) / (elapsed / .seconds(1))).rounded()) : 0
     }

@@ -1,7 +1,7 @@
 import Foundation
 import PlayerMessages
 
-/// The requests that a player sends, and the answers that it understands, as far as a licence server can see them.
+/// The requests that a player sends, and the answers that it understands, as far as a license server can see them.
 ///
 /// The rules are those of clients, sections 0 to 3. `source` names the row.
 struct PlayerProfile: Sendable {
@@ -18,7 +18,7 @@ struct PlayerProfile: Sendable {
     var token: TokenPlace = .bearer
     var assetID: AssetIDForm = .wholeURI
     var address: PlayerAddress = .license
-    /// The value of `format` that the addresses of licences and certificates need, so that the player can read the
+    /// The value of `format` that the addresses of licenses and certificates need, so that the player can read the
     /// answers. Nil if they need none.
     var format: String?
     var statuses: AcceptedStatuses = .only200
@@ -105,7 +105,7 @@ enum PlayerAddress: Equatable, Sendable {
     case redemption
 }
 
-/// The statuses with which a player accepts an answer as a licence.
+/// The statuses with which a player accepts an answer as a license.
 enum AcceptedStatuses: Equatable, Sendable {
     case only200
     /// Those from 200 to 299 except 202.

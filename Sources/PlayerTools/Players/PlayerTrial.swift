@@ -10,7 +10,7 @@ import KeyCrypto
 struct PlayerTrial {
     let device: PlayerDevice
     let network: ClientNetwork
-    /// The address of the licence route.
+    /// The address of the license route.
     let address: URL
     let token: String
     let uris: [KeyURI]
@@ -123,10 +123,10 @@ struct PlayerTrial {
 }
 
 extension PlayerProfile {
-    /// The tool's own name, not the player's: no server decides about a licence by this field.
+    /// The tool's own name, not the player's: no server decides about a license by this field.
     static let userAgent = "User-Agent: latchkey/\(LatchkeyVersion.current)"
 
-    /// The header fields of a licence request, as lines.
+    /// The header fields of a license request, as lines.
     func fields(token: String) -> [String] {
         var lines = ["Accept: \(accept)", Self.userAgent]
         if let contentType { lines.append("Content-Type: \(contentType)") }

@@ -6,9 +6,9 @@ enum PlayerVerdict: Equatable, Sendable {
     case plays
     /// The device would play, but may not store the key that the player wants to store.
     case notKept
-    /// The status does not mean a licence. `code` and `advice` are the server's.
+    /// The status does not mean a license. `code` and `advice` are the server's.
     case refused(status: Int, code: String?, advice: String)
-    /// The status means a licence, but a result within the answer is a refusal.
+    /// The status means a license, but a result within the answer is a refusal.
     case keyDenied(String)
     /// The player cannot find a CKC in the answer. The text ends a sentence that begins with "the player".
     case notUnderstood(String)

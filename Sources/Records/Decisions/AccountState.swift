@@ -9,9 +9,9 @@ package struct KnownDevice: Equatable, Sendable {
     package let device: Pseudonym
     /// When it took its place; nil if a version that did not store the time granted the place.
     package let addedAt: Int64?
-    /// When it got its last licence that counted devices; nil if that version granted it.
+    /// When it got its last license that counted devices; nil if that version granted it.
     package let seenAt: Int64?
-    /// When the place ends if no further licence extends it; nil if it never ends.
+    /// When the place ends if no further license extends it; nil if it never ends.
     package let keptUntil: Int64?
 
     package init(device: Pseudonym, addedAt: Int64?, seenAt: Int64?, keptUntil: Int64?) {

@@ -11,7 +11,7 @@ package enum DecisionOutcome: Equatable, Sendable {
     case denied(DecisionDenial)
 }
 
-/// The reason why shared state does not allow a licence.
+/// The reason why shared state does not allow a license.
 package enum DecisionDenial: Equatable, Sendable {
     /// The request was decided before, and this one comes after its retry window, from another party, or for another
     /// use.
@@ -28,7 +28,7 @@ package enum DecisionDenial: Equatable, Sendable {
     case slotEvicted
     /// A later token of the session has been used already.
     case sessionSuperseded
-    /// The rental has changed since the licence was computed. The value is its stored record; nil if there is none.
+    /// The rental has changed since the license was computed. The value is its stored record; nil if there is none.
     case rentalDiffers(RentalRecord?)
 }
 
@@ -55,7 +55,7 @@ package protocol DecisionStore: Sendable {
     ///
     /// Checks in this order, and the first denial decides: replay, rental, use of a session token, token use, device
     /// places, slot claims. Returns `recorded` only when the decision and its ledger entry are durable. If this throws,
-    /// it is not known whether the decision was recorded, so the request must not be answered with a licence.
+    /// it is not known whether the decision was recorded, so the request must not be answered with a license.
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 
     /// Records the decisions of one request, each independently as `commit(_:)` does, in one commit if the store can.

@@ -4,7 +4,7 @@ package import ContentKeys
 package struct KeptDecision: Sendable {
     /// Its place in the order in which decisions were kept, from 1.
     package let number: Int64
-    /// The spending of the decision. Its ledger entry has only kind, time and licence.
+    /// The spending of the decision. Its ledger entry has only kind, time and license.
     package let decision: LicenseDecision
 
     package init(number: Int64, decision: LicenseDecision) {

@@ -4,7 +4,7 @@ import ByteCoding
 ///
 ///     size  field
 ///        1  version, 1
-///       16  licence
+///       16  license
 ///    1...10  now, a signed number
 ///        1  which of the next three follow: 1 replay, 2 token use, 4 session token
 ///            replay: request (32), request again (32), window and end (signed numbers), size of the answer (a
@@ -41,7 +41,7 @@ extension LicenseDecision {
         return writer.bytes
     }
 
-    /// Reads the bytes of `encodedSpending`. The entry has only the licence and the time of the decision.
+    /// Reads the bytes of `encodedSpending`. The entry has only the license and the time of the decision.
     package init(parsingSpending bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()

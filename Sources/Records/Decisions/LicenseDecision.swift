@@ -1,8 +1,8 @@
 package import ByteCoding
 
-/// Everything that granting one licence spends and records.
+/// Everything that granting one license spends and records.
 ///
-/// It is recorded as a whole or not at all. If one part is denied, nothing is spent. A licence is sent only after its
+/// It is recorded as a whole or not at all. If one part is denied, nothing is spent. A license is sent only after its
 /// decision was recorded.
 ///
 /// Times are seconds since 1970.
@@ -11,7 +11,7 @@ package struct LicenseDecision: Sendable {
     package var now: Int64
     /// Identifies the request if it comes again; nil if a repetition may count as a new request.
     package var replay: ReplayRecord?
-    /// The replay record of a licence that spends nothing. Only this node recognises the request, and only within its
+    /// The replay record of a license that spends nothing. Only this node recognises the request, and only within its
     /// retry window.
     package var localReplay: ReplayRecord?
     package var tokenUse: TokenUse?
@@ -19,11 +19,11 @@ package struct LicenseDecision: Sendable {
     package var devicePlaces: [DevicePlace]
     /// The slot claims in their order, as with device places.
     package var slotClaims: [SlotClaim]
-    /// The session token that the licence renews; nil for any other token.
+    /// The session token that the license renews; nil for any other token.
     package var sessionTokenUse: SessionTokenUse?
-    /// The licence's change of a rental; nil if the token has no rental to remember.
+    /// The license's change of a rental; nil if the token has no rental to remember.
     package var rental: RentalClaim?
-    /// The ledger entry of the licence.
+    /// The ledger entry of the license.
     package var entry: LedgerEntry
 
     package init(

@@ -4,7 +4,7 @@ package import ContentKeys
 ///
 /// Times are seconds since 1970.
 package struct RentalRecord: Hashable, Sendable {
-    /// When its first licence was issued. The time to begin playback counts from here.
+    /// When its first license was issued. The time to begin playback counts from here.
     package var openedAt: Int64
     /// When it was first played; nil if it was not played yet.
     package var firstPlay: Int64?
@@ -29,10 +29,10 @@ package struct RentalRecord: Hashable, Sendable {
     }
 }
 
-/// A licence's change of a rental.
+/// A license's change of a rental.
 ///
-/// The store compares and sets. The licence was computed from `known`, so it is granted only if the store has the same
-/// record. Otherwise it is denied with the stored record, and the licence is computed again. Of several first plays at
+/// The store compares and sets. The license was computed from `known`, so it is granted only if the store has the same
+/// record. Otherwise it is denied with the stored record, and the license is computed again. Of several first plays at
 /// the same time, only one is therefore the first.
 package struct RentalClaim: Equatable, Sendable {
     /// The pseudonym of issuer, subject and content id.
@@ -41,7 +41,7 @@ package struct RentalClaim: Equatable, Sendable {
     package var owner: Pseudonym
     /// The content id, for lists; at most 200 bytes.
     package var content: String
-    /// The record that the licence was computed from; nil if there was none.
+    /// The record that the license was computed from; nil if there was none.
     package var known: RentalRecord?
     /// The record from now on.
     package var record: RentalRecord
@@ -60,7 +60,7 @@ package struct RentalClaim: Equatable, Sendable {
         self.keptUntil = keptUntil
     }
 
-    /// Combines the claim with the stored record. This is for a licence that was issued without asking the store.
+    /// Combines the claim with the stored record. This is for a license that was issued without asking the store.
     package func merged(over stored: RentalRecord?) -> RentalClaim {
         var claim = self
         claim.known = stored

@@ -1,6 +1,6 @@
 package import ContentKeys
 
-/// Something for which no more licences are issued (entitlement, section 4.6).
+/// Something for which no more licenses are issued (entitlement, section 4.6).
 package struct Revocation: Hashable, Sendable {
     /// What is revoked. The raw values are stored, and never change.
     package enum Kind: String, Hashable, Sendable, CaseIterable {

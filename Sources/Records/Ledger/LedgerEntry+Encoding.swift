@@ -11,9 +11,9 @@ import ByteCoding
 ///        1  version, 1 to 4
 ///        1  kind
 ///   2 or 4  flags, below, big-endian, 4 bytes from version 2 on; all other bits are 0
-///       16  licence
-///    1...10  time, as a signed number; only with flag 0x0001, otherwise it is the second in the licence's id
-///       16  previous licence                      flag 0x0002
+///       16  license
+///    1...10  time, as a signed number; only with flag 0x0001, otherwise it is the second in the license's id
+///       16  previous license                      flag 0x0002
 ///       16  key id                                flag 0x0004
 ///   1...201  content, a text of at most 200 bytes  flag 0x0008
 ///       16  subject, half a pseudonym             flag 0x0010
@@ -39,7 +39,7 @@ import ByteCoding
 /// case with hyphens is 0xFF, followed by the UUID's 16 bytes. Only the first 16 bytes of a pseudonym are kept, because
 /// half an HMAC is enough to identify it (RFC 2104 section 5).
 ///
-/// Each entry has exactly one encoding: a longer or different one is refused. A licence of a named subject with a UUID
+/// Each entry has exactly one encoding: a longer or different one is refused. A license of a named subject with a UUID
 /// as its token id takes about 110 bytes.
 extension LedgerEntry {
     /// The versions that are written. Other versions are refused.
@@ -220,6 +220,6 @@ private struct LedgerEntryFlags: OptionSet {
 }
 
 extension LicenseID {
-    /// The second in which the licence was decided. It is the time of an entry without a time field.
+    /// The second in which the license was decided. It is the time of an entry without a time field.
     fileprivate var second: Int64 { Int64(milliseconds / 1000) }
 }

@@ -18,7 +18,7 @@ package struct LedgerEntry: Equatable, Sendable {
         case refusalsOmitted = 8
         /// The number of renewals of one playback in the detail has left the ledger.
         case renewalsRolledUp = 9
-        /// This server made a token for a customer. The licence that is issued with it has its own row.
+        /// This server made a token for a customer. The license that is issued with it has its own row.
         case tokenMinted = 16
         /// A content key was made and stored.
         case keyCreated = 32
@@ -74,9 +74,9 @@ package struct LedgerEntry: Equatable, Sendable {
 
     package var kind: Kind
     package var at: Int64
-    /// The licence. An entry that is not about a licence has an id that identifies only this entry.
+    /// The license. An entry that is not about a license has an id that identifies only this entry.
     package var license: LicenseID
-    /// The licence that a renewal follows.
+    /// The license that a renewal follows.
     package var previous: LicenseID?
     package var keyID: KeyID?
     /// The content id's text, at most 200 bytes.
@@ -87,20 +87,20 @@ package struct LedgerEntry: Equatable, Sendable {
     package var device: Pseudonym?
     /// The token's id, cut to 64 bytes.
     package var tokenID: String?
-    /// The issuer's own mark for the licence, at most 64 bytes.
+    /// The issuer's own mark for the license, at most 64 bytes.
     package var cookie: String?
-    /// The name of the licence's validity, the code of the refusal, or a description of another kind's action: at most
+    /// The name of the license's validity, the code of the refusal, or a description of another kind's action: at most
     /// 64 bytes of ASCII.
     package var detail: String
     /// The duration of the lease in seconds; nil if there is none. `rental` is the duration of the rental in the same
     /// form.
     package var lease: UInt32?
     package var rental: UInt32?
-    /// When the licence ends; nil if it never ends or its end is not known.
+    /// When the license ends; nil if it never ends or its end is not known.
     package var until: Int64?
     /// How long a kept key is valid from its first play on, in seconds; nil if there is no such limit.
     package var playback: UInt32?
-    /// The time at which the app was told to renew the licence; nil if it was told none.
+    /// The time at which the app was told to renew the license; nil if it was told none.
     package var renewAfter: Int64?
     /// The operator who acted, as `user:NAME` for a user of the operating system or `token:NAME` for an admin token; or
     /// a packager as `packager:NAME`. At most 64 bytes; nil if neither acted.
@@ -172,17 +172,17 @@ extension Ledger {
 }
 
 extension LedgerEntry {
-    /// The text after the name of a licence's validity that marks an uncounted licence. It was issued without its
+    /// The text after the name of a license's validity that marks an uncounted license. It was issued without its
     /// counts and checks in the nodes' database.
     private static let uncountedMark = " uncounted"
 
-    /// Whether the licence was issued without counting what it spends, or without checking its renewal.
+    /// Whether the license was issued without counting what it spends, or without checking its renewal.
     package var isUncounted: Bool { detail.hasSuffix(Self.uncountedMark) }
 
-    /// The detail without the mark of an uncounted licence.
+    /// The detail without the mark of an uncounted license.
     package var validityName: String { isUncounted ? String(detail.dropLast(Self.uncountedMark.count)) : detail }
 
-    /// The same entry with the mark of an uncounted licence.
+    /// The same entry with the mark of an uncounted license.
     package var uncounted: LedgerEntry {
         guard !isUncounted else { return self }
         var entry = self

@@ -2,7 +2,7 @@ package import ByteCoding
 
 /// A search in a ledger: an entry must match every field that is set.
 package struct LedgerQuery: Equatable, Sendable {
-    /// The licence, or a renewal that directly follows it.
+    /// The license, or a renewal that directly follows it.
     package var license: LicenseID?
     package var content: String?
     package var subject: Pseudonym?

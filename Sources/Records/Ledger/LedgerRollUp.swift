@@ -104,7 +104,7 @@ package struct RenewalSummary: Sendable {
         var count = 1
     }
 
-    /// Identifies the playback of a renewal that does not say which licence it follows.
+    /// Identifies the playback of a renewal that does not say which license it follows.
     private struct Names: Hashable {
         let subject: Pseudonym?
         let device: Pseudonym?
@@ -134,7 +134,7 @@ package struct RenewalSummary: Sendable {
         indexByLicense[entry.license] = index
     }
 
-    /// Returns an entry for each playback. Its previous licence is the one that the first renewal followed, and its end
+    /// Returns an entry for each playback. Its previous license is the one that the first renewal followed, and its end
     /// is the end of the last renewal. `name` returns an id for each entry.
     package func entries(
         at now: Int64, naming name: () throws(CryptoError) -> LicenseID

@@ -30,10 +30,10 @@ package struct RefusalFacts: Equatable, Sendable {
         case expected = 10
         /// The cause, which only the ledger has among the facts: a log line and an entry in memory have it anyway.
         case cause = 11
-        /// The pseudonym of the player's playback session (CMCD's `sid`): 32 hexadecimal digits. Rows of licences have
+        /// The pseudonym of the player's playback session (CMCD's `sid`): 32 hexadecimal digits. Rows of licenses have
         /// it too.
         case playerSession = 12
-        /// The player's own name for the content (CMCD's `cid`). Rows of licences have it too.
+        /// The player's own name for the content (CMCD's `cid`). Rows of licenses have it too.
         case playerContent = 13
 
         package static func < (one: Name, other: Name) -> Bool { one.rawValue < other.rawValue }

@@ -8,7 +8,7 @@ package import PlayerMessages
 ///
 /// A problem repeats only what its sender has sent, and public facts, such as certificate hashes.
 extension Problem {
-    /// The problem for a body that is not a request for licences.
+    /// The problem for a body that is not a request for licenses.
     package init(for error: PlayerMessageError) {
         self.init(error.code)
         detail = "The body is \(error.received)"
@@ -96,7 +96,7 @@ extension PlayerMessageError {
         case .certificate: .spcIsCertificate
         case .doubleBase64: .spcDoubleBase64
         case .ambiguousToken: .tokenAmbiguous
-        case .utf16, .licence, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
+        case .utf16, .license, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
             .repeatedMember, .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
             .bodyUnrecognised
         }

@@ -52,10 +52,10 @@ extension Problem {
         case .keysUnavailable: detail = "The keys that can verify the token are not available now"
         case .streamingNotGranted:
             detail = "The token allows this content only for offline use"
-            hint = "Ask for an offline licence with ?offline=1, or fetch a token with a right to stream."
+            hint = "Ask for an offline license with ?offline=1, or fetch a token with a right to stream."
         case .offlineNotGranted: detail = "The token allows this content only for streaming"
         case .offlineOutlivesLease:
-            detail = "The right has a lease, and an offline licence would outlive it"
+            detail = "The right has a lease, and an offline license would outlive it"
             hint = "Fetch a token whose right for offline use has no lease; storage and playback limit it."
         case .tokenMalformed(.signatureInDER):
             detail = "The token's signature is in DER, and ES256 wants r and s as 64 bytes"
@@ -83,7 +83,7 @@ extension Problem {
             hint =
                 "Have the player support leases (HLS: EXT-X-KEY with the playback state), or grant a right without it."
         case .offlineKeyUnsupported, .offlineKeyVersion2Unsupported:
-            detail = "This device cannot be told \(name ?? "the limits of an offline licence"): it has no offline keys"
+            detail = "This device cannot be told \(name ?? "the limits of an offline license"): it has no offline keys"
             hint = "Update the device, or grant a right with an end alone."
         case .dualExpiryUnsupported:
             detail = "This device cannot be told \(name ?? "storage and playback"): its stored keys have only one end"

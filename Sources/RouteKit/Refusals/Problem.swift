@@ -54,13 +54,13 @@ package struct Problem: Sendable {
         let received = method.map { "the method \($0.rawValue)" } ?? "another method"
         if allowedMethods == "POST, OPTIONS" {
             detail = "This address takes only POST, and the request has \(received)"
-            hint = "Send the request by POST; a request for licences has the SPC as its body."
+            hint = "Send the request by POST; a request for licenses has the SPC as its body."
         } else {
             detail = "This address takes \(allowedMethods), and the request has \(received)"
         }
     }
 
-    /// The problem for a licence that was not issued.
+    /// The problem for a license that was not issued.
     package init(for error: LicenseError) {
         self.init(error.code, retryAfterSeconds: error.retryAfterSeconds)
         tellParticulars(of: error)
@@ -86,7 +86,7 @@ package struct Problem: Sendable {
                     + " asked")
         }
         return RefusalFacts(
-            found: found, expected: "an address that is served; licences are at POST /fps/license of a public listener")
+            found: found, expected: "an address that is served; licenses are at POST /fps/license of a public listener")
     }
 
     /// The response to the client.

@@ -30,7 +30,7 @@ package struct Refusals: Sendable {
     /// The answer to a refused request, whose cause is noted.
     ///
     /// `event` is the name of the log event, and `facts` is what was found. `shape` is the form of a request for
-    /// licences; nil if it is not known.
+    /// licenses; nil if it is not known.
     package func response(
         to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID,
         facts: RefusalFacts = RefusalFacts(), spcVersion: UInt32 = 0, shape: String? = nil

@@ -40,7 +40,7 @@ extension PostgreSQLSchema {
         ALTER TABLE device_place ALTER COLUMN added_at SET DEFAULT clock_1(), ALTER COLUMN seen_at SET DEFAULT clock_1();
         """
 
-    /// `claim_device_1` as step 7 defines it, and also stores the time of the last licence.
+    /// `claim_device_1` as step 7 defines it, and also stores the time of the last license.
     private static let claimDeviceNoted = byOwnTime(claimDevice, now: "settled_1()").changing(
         "SET kept_until = greatest(kept_until, in_kept_until)",
         to: "SET kept_until = greatest(kept_until, in_kept_until), seen_at = clock_1()")
@@ -65,7 +65,7 @@ extension PostgreSQLSchema {
     /// Settles a whole decision: `settle_for_1`, and the parts of a decision that it has no parameters for.
     ///
     /// A repeated request counts as a repetition even if the rental has changed in the meantime. Otherwise the rental
-    /// must be the one that the licence was computed from. If it is not, the verdict is 8 and the stored rental is
+    /// must be the one that the license was computed from. If it is not, the verdict is 8 and the stored rental is
     /// returned. Places are freed only if the whole decision is granted.
     static let settleAccount = """
         CREATE FUNCTION settle_account_1(

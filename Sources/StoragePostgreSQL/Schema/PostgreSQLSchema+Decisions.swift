@@ -114,11 +114,11 @@ extension PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// Stores a number of each node, and adds the function that takes back a use whose licence was not issued. Nodes
+    /// Stores a number of each node, and adds the function that takes back a use whose license was not issued. Nodes
     /// need both to count again.
     static let recounts = Migration(number: 6, oldestProgram: 1, script: [marks, replaceMark, giveBack])
 
-    /// Keeps a use whose request another node has recorded since: that node has given its licence.
+    /// Keeps a use whose request another node has recorded since: that node has given its license.
     static let recordedRequests = Migration(
         number: 13, oldestProgram: 1,
         script: [

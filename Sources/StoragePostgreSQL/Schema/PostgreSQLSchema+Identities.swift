@@ -68,7 +68,7 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// Stores what each node tells about itself: its program's version, its state in one word, and its licences of the
+    /// Stores what each node tells about itself: its program's version, its state in one word, and its licenses of the
     /// last five minutes. NULL for a node of an older version.
     static let nodeReports = Migration(
         number: 14, oldestProgram: 1,

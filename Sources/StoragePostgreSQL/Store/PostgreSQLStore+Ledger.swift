@@ -76,7 +76,7 @@ package struct NodeReport: Equatable, Sendable {
     package let version: String
     /// In one word.
     package let state: String
-    /// The licences of the last five minutes.
+    /// The licenses of the last five minutes.
     package let licenses: Int64
 
     package init(version: String, state: String, licenses: Int64) {

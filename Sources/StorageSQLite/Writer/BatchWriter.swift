@@ -7,7 +7,7 @@ struct BatchWriter: ~Copyable {
     static let checkpointPages = 1000
     /// The size of the log, in pages, from which a checkpoint waits for readers and restarts the log.
     static let logPagesMaximum = 16_384
-    /// How long such a checkpoint waits. Requests read for microseconds. A backup may read for minutes, and licences
+    /// How long such a checkpoint waits. Requests read for microseconds. A backup may read for minutes, and licenses
     /// must not wait for it: the log grows until it is done.
     private static let readerPatienceMilliseconds: Int32 = 20
 

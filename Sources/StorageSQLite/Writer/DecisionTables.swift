@@ -123,14 +123,14 @@ struct DecisionTables: ~Copyable {
         }
     }
 
-    /// A licence decision before anything of it is written.
+    /// A license decision before anything of it is written.
     private enum CheckedDecision {
         /// It is denied, or repeats another one.
         case settled(DecisionOutcome)
         case granted([SlotChanges])
     }
 
-    /// Checks a licence decision. Writes nothing.
+    /// Checks a license decision. Writes nothing.
     ///
     /// Records with long terms end by the settled time, at the latest by the decision's own time. Playbacks and the
     /// window for repeated requests are short, so they end by the decision's own time.

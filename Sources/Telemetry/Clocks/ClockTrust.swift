@@ -17,7 +17,7 @@ package struct ClockTrust: Equatable, Sendable {
         package var stepTolerance: Int64
         /// The time without a step after which the clock is trusted again.
         package var settleTime: Int64
-        /// How far the clock may be behind `reference` while new licences are still given.
+        /// How far the clock may be behind `reference` while new licenses are still given.
         package var leeway: Int64
 
         /// By default a step of 30 seconds is tolerated, as a busy machine may have one, and trust returns after an
@@ -62,7 +62,7 @@ package struct ClockTrust: Equatable, Sendable {
         /// right if the node was down for this time, so it is not an error. Nothing is deleted before the clock is
         /// trusted.
         case unproved
-        /// The clock was stepped, but is not behind. Licences are given, but nothing is deleted.
+        /// The clock was stepped, but is not behind. Licenses are given, but nothing is deleted.
         case stepped
         /// The clock is behind `reference` by more than the leeway. Only renewals by session tokens are served.
         case behind
@@ -163,7 +163,7 @@ package struct ClockTrust: Equatable, Sendable {
         }
     }
 
-    /// Whether new licences are refused.
+    /// Whether new licenses are refused.
     package var isBehind: Bool { last.wall < reference - settings.leeway }
 
     /// Whether the node may count in counters that all nodes share.

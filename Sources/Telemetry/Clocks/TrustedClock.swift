@@ -74,7 +74,7 @@ package final class TrustedClock: WallClock {
         return end...max(end, WallTime(nanosecondsSince1970: trust.decisionTime).seconds)
     }
 
-    /// Whether new licences are refused, because the clock is behind.
+    /// Whether new licenses are refused, because the clock is behind.
     package var isBehind: Bool { now(\.isBehind) }
 
     /// Whether the node may count in counters that all nodes share.

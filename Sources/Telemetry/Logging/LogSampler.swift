@@ -59,7 +59,7 @@ package enum LogCause: Sendable {
     /// The service itself: its start and stop, its stores, its operator. Extra room in the queue is reserved for such
     /// lines.
     case service
-    /// A client with a valid right, for instance to a licence. Such lines are dropped if the reader of the log is too
+    /// A client with a valid right, for instance to a license. Such lines are dropped if the reader of the log is too
     /// slow.
     case client
     /// A client that repeats a request that was logged before. Such lines are sampled like those of strangers.

@@ -50,13 +50,13 @@ import Testing
     @Test func givesGraceForOneLeaseAtMost() throws {
         var memory = CallbackMemory(Self.limits)
         memory.noteAnswer(try Self.claims(), for: Self.subject(1), lease: 60, now: 0)
-        // A licence by grace does not extend the grace, so the last one must begin before this second.
+        // A license by grace does not extend the grace, so the last one must begin before this second.
         #expect(memory.grace(for: Self.subject(1), now: 59) != nil)
         #expect(memory.grace(for: Self.subject(1), now: 60) == nil)
         #expect(memory.grace(for: Self.subject(2), now: 1) == nil)
     }
 
-    @Test func countsGraceFromTheLastLicenceThatAnAnswerAllowed() throws {
+    @Test func countsGraceFromTheLastLicenseThatAnAnswerAllowed() throws {
         var memory = CallbackMemory(Self.limits)
         memory.noteAnswer(try Self.claims(), for: Self.subject(1), lease: 60, now: 0)
         memory.noteRemembered(Self.subject(1), lease: 60, now: 20)

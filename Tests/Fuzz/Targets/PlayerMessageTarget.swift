@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import PlayerMessages
 
-/// Bodies that players POST to the licence route. The input is one byte of plan, then the body.
+/// Bodies that players POST to the license route. The input is one byte of plan, then the body.
 ///
 ///     offset  size  field
 ///          0     1  the content type (an index into `contentTypes`; the last one comes before the body, with a line

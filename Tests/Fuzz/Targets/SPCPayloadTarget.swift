@@ -7,7 +7,7 @@ import TestSupport
 /// The payload of an SPC and the answer to it. The input is four bytes of plan (`PayloadPlan`), then the plain payload.
 ///
 /// The payload is encrypted under known keys, and handled like every request: container, opener, device facts, terms,
-/// ladder, CKC. A refusal has a cause that fits. An accepted SPC keeps every guarantee of its types, and its licence is
+/// ladder, CKC. A refusal has a cause that fits. An accepted SPC keeps every guarantee of its types, and its license is
 /// opened again.
 struct SPCPayloadTarget: FuzzTarget {
     private let sealer: SPCSealer
@@ -102,7 +102,7 @@ struct SPCPayloadTarget: FuzzTarget {
         }
     }
 
-    // MARK: - The licence
+    // MARK: - The license
 
     private static let contentIV = Bytes16(high: 0x1F1E_1D1C_1B1A_1918, low: 0x1716_1514_1312_1110)
 

@@ -8,7 +8,7 @@ the Swift simulator have in common shows here.
     session_keys D function, device key, master key, AES, RSA-OAEP
     containers   the clear part of an SPC: versions 1, 2 and 3
     facts        what a device reports of itself and requests: one type for each optional block
-    licence      what is granted: a key, and terms for streaming or for keeping the licence
+    license      what is granted: a key, and terms for streaming or for keeping the license
     spc          the device: makes Server Playback Contexts and keeps their secrets
     ckc          the device: opens a Content Key Context and checks everything in it
     key_server   the other side: opens an SPC of another program and answers with a CKC

@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 
 from . import tags
-from .licence import NO_LIMIT, OfflineKey, Persistent, Streaming, Terms
+from .license import NO_LIMIT, OfflineKey, Persistent, Streaming, Terms
 from .session_keys import aes_cbc_decrypt, ckc_payload_key, unwrap_content_key
 from .spc import RequestSecrets
 from .tllv import Block, FramingError, by_tag, parse

@@ -30,7 +30,7 @@ from .facts import (
     read_security_level_report,
     read_sync,
 )
-from .licence import Licence
+from .license import License
 from .refusal import Refusal, rejected
 from .session_keys import (
     aes_cbc_decrypt,
@@ -269,31 +269,31 @@ class KeyServer:
         video = self.open_video(found[tags.SESSION_KEY_AND_R1_VIDEO].value, found[tags.R2_VIDEO].value)
         return replace(opened, video=video)
 
-    def answer(self, opened: OpenedSPC, licence: Licence) -> bytes:
-        version = 2 if licence.session_key_version == tags.SESSION_KEY_VIDEO else 1
-        return self.seal(opened, self.answer_blocks(opened, licence), version)
+    def answer(self, opened: OpenedSPC, license: License) -> bytes:
+        version = 2 if license.session_key_version == tags.SESSION_KEY_VIDEO else 1
+        return self.seal(opened, self.answer_blocks(opened, license), version)
 
-    def answer_blocks(self, opened: OpenedSPC, licence: Licence) -> list[Block]:
+    def answer_blocks(self, opened: OpenedSPC, license: License) -> list[Block]:
         """The server's own blocks in any order, then the requested blocks, unchanged and in the order of the
         request."""
-        uses_video = licence.session_key_version == tags.SESSION_KEY_VIDEO
+        uses_video = license.session_key_version == tags.SESSION_KEY_VIDEO
         session_key, r1 = _answering_keys(opened, uses_video)
         values = [
-            (tags.ENCRYPTED_CONTENT_KEY, licence.content_iv + wrap_content_key(session_key, licence.content_key)),
+            (tags.ENCRYPTED_CONTENT_KEY, license.content_iv + wrap_content_key(session_key, license.content_key)),
             (tags.R1, r1),
         ]
-        terms = licence.terms.block()
+        terms = license.terms.block()
         if terms is not None:
             if terms[0] == tags.CONTENT_KEY_DURATION and opened.playback_state is None:
                 raise ValueError("a duration needs the media playback state")
             values.append(terms)
-        if licence.hdcp_level is not None:
+        if license.hdcp_level is not None:
             random_half = self.randomness.randbytes(8)
-            values.append((tags.HDCP_ENFORCEMENT, struct.pack(">Q", licence.hdcp_level) + random_half))
-        if licence.security_level is not None:
-            values.append((tags.REQUIRED_SECURITY_LEVEL, struct.pack(">IIQ", 1, 0, licence.security_level)))
-        if licence.session_key_version is not None:
-            values.append((tags.SESSION_KEY_VERSION_USED, struct.pack(">IIQ", 1, 0, licence.session_key_version)))
+            values.append((tags.HDCP_ENFORCEMENT, struct.pack(">Q", license.hdcp_level) + random_half))
+        if license.security_level is not None:
+            values.append((tags.REQUIRED_SECURITY_LEVEL, struct.pack(">IIQ", 1, 0, license.security_level)))
+        if license.session_key_version is not None:
+            values.append((tags.SESSION_KEY_VERSION_USED, struct.pack(">IIQ", 1, 0, license.session_key_version)))
         own = [padded_block(tag, value, self.randomness) for tag, value in values]
         self.randomness.shuffle(own)
         return own + list(opened.secrets.echoes)

@@ -2,7 +2,7 @@
 
 
 class Refusal(Exception):
-    """The SPC gets no licence. The client gets `status` and `code`; `reason` is for the reader of a test."""
+    """The SPC gets no license. The client gets `status` and `code`; `reason` is for the reader of a test."""
 
     def __init__(self, status: int, code: str, reason: str):
         super().__init__(f"{status} {code}: {reason}")

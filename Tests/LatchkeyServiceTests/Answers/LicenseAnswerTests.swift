@@ -28,7 +28,7 @@ import Testing
         fixture = try RoutesFixture()
     }
 
-    // MARK: Licences of each kind
+    // MARK: Licenses of each kind
 
     private func license(
         _ right: Right, use: LicenseUse? = nil, _ adjust: (inout DeviceOptions) -> Void = { _ in }
@@ -71,7 +71,7 @@ import Testing
 
     private func label(_ text: String) throws -> JSONNode { try JSONReader.parse(Array(text.utf8)) }
 
-    @Test func aShapeOfOneLicenceIsExactlyThis() async throws {
+    @Test func aShapeOfOneLicenseIsExactlyThis() async throws {
         let license = try await streaming()
         let ckc = Base64.encode(license.ckc)
         let rows: [(AnswerShape, String, String)] = [
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [AnswerShape.raw, .base64, .ckc, .kaltura, .object(.spc), .getFairplayLicense, .streamingKeys])
-    func oneLicenceIsToldByFieldsToo(shape: AnswerShape) async throws {
+    func oneLicenseIsToldByFieldsToo(shape: AnswerShape) async throws {
         let license = try await leased()
         let fields = answer([KeyResult(.license(license))], shape).fields
         #expect(fields["X-License-Id"] == license.id.description)
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: Durations
 
-    @Test func aPlayerOfKalturaHearsHowLongItKeepsALicence() async throws {
+    @Test func aPlayerOfKalturaHearsHowLongItKeepsALicense() async throws {
         func duration(_ license: IssuedLicense, afterSeconds delay: Int64 = 0) throws -> Int64? {
             let response = answer([KeyResult(.license(license))], .kaltura, afterSeconds: delay)
             return try JSONReader.parse(response.body).object?["persistence_duration"]?.number?.signed
@@ -171,7 +171,7 @@ import Testing
             text(response) == #"[{"keyID":"AAECAwQFBgcICQoLDA0ODw==","payload":"\#(ckc)"},"#
                 + #"{"keyID":"b+/=","error":-42604},{"error":-42601}]"#)
         #expect(response.status == .ok && response.fields["Content-Type"] == "application/json")
-        #expect(response.fields["X-License-Id"] == nil, "the field could name only one of several licences")
+        #expect(response.fields["X-License-Id"] == nil, "the field could name only one of several licenses")
     }
 
     @Test func streamingKeysRepeatTheirIDs() async throws {
@@ -197,7 +197,7 @@ import Testing
         #expect(text(response).split(separator: "-42604").count == 3)
     }
 
-    // MARK: Answers without a licence
+    // MARK: Answers without a license
 
     @Test(arguments: [AnswerShape.raw, .base64, .ckc, .json, .kaltura, .object(.spc), .getFairplayLicense])
     func oneRefusedKeyIsAProblem(shape: AnswerShape) throws {

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["/fps/license", "/fps/licenses/query", "/fps/challenge", "/fps/nowhere"])
-    func everyAddressOfLicencesTellsIt(path: String) async throws {
+    func everyAddressOfLicensesTellsIt(path: String) async throws {
         let response = await ask(path, ["NV-Authorizations": "a.b.c"])
         #expect(response.status.code >= 400)
         #expect(try JSONReader.parse(response.body).object?["errorCode"] != nil)

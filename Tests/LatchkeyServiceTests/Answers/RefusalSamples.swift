@@ -7,7 +7,7 @@ import Licensing
 import Records
 import Testing
 
-/// A refusal of the licence pipeline, and the status and code that the table of error codes gives it.
+/// A refusal of the license pipeline, and the status and code that the table of error codes gives it.
 struct RefusalSample: Sendable, CustomTestStringConvertible {
     let error: LicenseError
     let status: UInt16

@@ -40,10 +40,10 @@ final class CrashedNode: Sendable {
 
     private static var deadline: MonotonicTime { SystemMonotonicClock().monotonicTime + .seconds(60) }
 
-    /// The number of licences that were acknowledged to their callers.
+    /// The number of licenses that were acknowledged to their callers.
     var acknowledgedCount: Int { acknowledged.withLock { $0.count } }
 
-    /// Runs a node that gives licences from number `first` on, until it is killed after `last` acknowledgements. If
+    /// Runs a node that gives licenses from number `first` on, until it is killed after `last` acknowledgements. If
     /// `killed` is given, the database's first process is killed after that number. Then checks the node's own ledger.
     func runChild(
         _ first: UInt64, _ comment: Comment, killDatabaseAfter killed: Int = -1, dieAfter last: Int
@@ -85,7 +85,7 @@ final class CrashedNode: Sendable {
 
     /// Ships the ledger, and compares it with everything in PostgreSQL.
     func checkEverything(_ comment: Comment) async throws {
-        // The ledger opens as after a regular end, and its rows are shipped. Licences that were settled but never
+        // The ledger opens as after a regular end, and its rows are shipped. Licenses that were settled but never
         // answered are requested again.
         let node = try CrashingNode(place)
         let settled = try await untilItWorks { [self] in try settledNumbers() }
@@ -94,7 +94,7 @@ final class CrashedNode: Sendable {
         for number in settled.subtracting(recorded) {
             let outcome = try await untilItWorks { try await node.decisions.commit(NodeCrashLoad.decision(number)) }
             guard case .repeated = outcome else {
-                Issue.record("licence \(number) was settled, but a repeated request gives \(outcome)")
+                Issue.record("license \(number) was settled, but a repeated request gives \(outcome)")
                 continue
             }
         }
@@ -118,13 +118,13 @@ final class CrashedNode: Sendable {
             #expect(held == Int64(min(ofGroup, Int(NodeCrashLoad.slotLimit))), comment)
         }
         print(
-            "crashes: \(acknowledgedCount) licences acknowledged, \(settled.count) settled, all recorded and shipped once"
+            "crashes: \(acknowledgedCount) licenses acknowledged, \(settled.count) settled, all recorded and shipped once"
         )
     }
 
     // MARK: The node's own ledger
 
-    /// The numbers of the licences in the ledger, after it has verified.
+    /// The numbers of the licenses in the ledger, after it has verified.
     private func ledgerNumbers(_ comment: Comment) throws -> [UInt64] {
         var reader = try LedgerReader.open(path: place.ledgerPath)
         var findings: [LedgerFinding] = []

@@ -77,7 +77,7 @@ struct NodePlace {
     }
 }
 
-/// The load of a node's child process until it dies: many licences at the same time, each printed when it is
+/// The load of a node's child process until it dies: many licenses at the same time, each printed when it is
 /// acknowledged.
 enum NodeCrashLoad {
     static let slotLimit: UInt32 = 3
@@ -86,7 +86,7 @@ enum NodeCrashLoad {
     private static let taskCount: UInt64 = 16
     private static let end: Int64 = .max / 2
 
-    /// A licence that uses everything that can be counted. Nothing in it ends, because the node forgets what has ended.
+    /// A license that uses everything that can be counted. Nothing in it ends, because the node forgets what has ended.
     static func decision(_ number: UInt64) -> LicenseDecision {
         let answer = RecordedAnswer(license: SampleDecisions.license(number))
         return LicenseDecision(
@@ -102,10 +102,10 @@ enum NodeCrashLoad {
             entry: SampleDecisions.entry(number))
     }
 
-    /// The number of a licence that `decision` made.
+    /// The number of a license that `decision` made.
     static func number(of license: LicenseID) -> UInt64 { license.bytes.low }
 
-    /// Commits the licences with these numbers from several tasks. Each is repeated until it is granted, as players do.
+    /// Commits the licenses with these numbers from several tasks. Each is repeated until it is granted, as players do.
     static func run(
         _ numbers: Range<UInt64>, on node: CrashingNode, acknowledged: @escaping @Sendable () -> Void
     ) async {

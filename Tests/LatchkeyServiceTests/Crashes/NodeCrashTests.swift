@@ -15,7 +15,7 @@ import Testing
 @testable import StorageSQLite
 @testable import Upkeep
 
-/// Nodes and their PostgreSQL server are killed while licences are given. `Scripts/test-crashes` kills more often than
+/// Nodes and their PostgreSQL server are killed while licenses are given. `Scripts/test-crashes` kills more often than
 /// a normal run.
 @Suite(.tags(.startsProcesses, .slow), .needsPostgreSQL, .serialized) struct NodeCrashTests {
     /// The number of processes that are killed in each test.
@@ -44,7 +44,7 @@ import Testing
         try await database.checkEverything("at the end")
     }
 
-    /// PostgreSQL is killed after a random acknowledgement and comes back while licences are requested. Later the node
+    /// PostgreSQL is killed after a random acknowledgement and comes back while licenses are requested. Later the node
     /// is killed too.
     @Test func losesNothingWhenTheDatabaseIsKilled() async throws {
         var random = SeededGenerator.announced("nothing is lost when the database is killed")

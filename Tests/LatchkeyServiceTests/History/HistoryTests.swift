@@ -152,7 +152,7 @@ import Testing
 
     // MARK: The file
 
-    /// A history after so many steps, whose licences are 1, 2, 3 ….
+    /// A history after so many steps, whose licenses are 1, 2, 3 ….
     private func history(_ steps: Int) -> History {
         let level = Monitor<Double>(0)
         let history = History([.connections: .level { level.update { $0 } }], wallClock: clock, clock: clock)

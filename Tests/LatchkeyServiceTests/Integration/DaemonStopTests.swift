@@ -26,7 +26,7 @@ import Testing
         #expect(throws: LoopbackError.refused) { try daemon.connect() }
     }
 
-    /// The signal to stop arrives while the body of a licence request is still on its way.
+    /// The signal to stop arrives while the body of a license request is still on its way.
     @Test func finishesARequestInFlight() throws {
         let request = try fixture.deviceRequest(.v1)
         let slow = try daemon.connect()

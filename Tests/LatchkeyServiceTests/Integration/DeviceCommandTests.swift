@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `latchkey device` against the daemon: every kind of licence, renewals and sync reports.
+/// `latchkey device` against the daemon: every kind of license, renewals and sync reports.
 @Suite(.tags(.startsProcesses)) struct DeviceCommandTests {
     private let fixture: DaemonFixture
 

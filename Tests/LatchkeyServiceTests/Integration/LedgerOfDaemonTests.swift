@@ -32,8 +32,8 @@ import Testing
         #expect(daemon.process.waitForExit() == -SIGKILL)
     }
 
-    /// After the daemon was killed, the ledger has every licence that a client has received.
-    @Test func holdsEveryLicenceThatWasAnswered() async throws {
+    /// After the daemon was killed, the ledger has every license that a client has received.
+    @Test func holdsEveryLicenseThatWasAnswered() async throws {
         let fixture = try DaemonFixture()
         let connection = try fixture.daemon.connect()
         var licenses: [String] = []

@@ -8,7 +8,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Licences from a running daemon for the HTTP clients that apps use.
+/// Licenses from a running daemon for the HTTP clients that apps use.
 @Suite(.tags(.startsProcesses), .serialized) struct LicenseOverHTTPTests {
     private let fixture: DaemonFixture
 

@@ -6,7 +6,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Licences from a running daemon whose credential has no application secret, but a module in worker processes.
+/// Licenses from a running daemon whose credential has no application secret, but a module in worker processes.
 @Suite(.tags(.startsProcesses), .serialized) struct ModuleDaemonTests {
     private func fixture(
         workers: Int = 1, _ adjust: (inout StandInOptions) -> Void = { _ in }

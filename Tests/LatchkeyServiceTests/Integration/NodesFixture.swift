@@ -43,7 +43,7 @@ final class NodesFixture {
                     """)
         }
         for folder in folders {
-            // With this, the ledgers have only licences.
+            // With this, the ledgers have only licenses.
             try folder.configure(replacing: "ledger: {", with: "ledger: { refusals: { perSecond: 0 },")
         }
         try importKey(content: Self.content)
@@ -97,7 +97,7 @@ final class NodesFixture {
         return try folders[0].makeDevice(.v1, using: crypto).makeRequest(options).message
     }
 
-    /// A token. With `uses`, it allows this number of licences for a key.
+    /// A token. With `uses`, it allows this number of licenses for a key.
     func token(
         uses: Int? = nil, content: String = content, subject: String? = nil, mode: Right.Mode = .stream
     ) throws -> String {
@@ -133,7 +133,7 @@ final class NodesFixture {
         return settled
     }
 
-    /// The number of licence rows of all ledgers in PostgreSQL.
+    /// The number of license rows of all ledgers in PostgreSQL.
     func shippedRows() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
             "SELECT count(*) FROM \(schema).ledger_entry WHERE get_byte(body, 1) IN (1, 2)", until: Self.deadline
@@ -161,7 +161,7 @@ final class NodesFixture {
         )[0].integer(at: 0)
     }
 
-    /// The licences in a node's own ledger. Fails if the ledger does not verify.
+    /// The licenses in a node's own ledger. Fails if the ledger does not verify.
     func licenses(of node: Int) async throws -> [String] {
         try await rows(of: node).filter { ["license_issued", "license_renewed"].contains($0["kind"]?.string) }
             .compactMap { $0["license"]?.string }

@@ -34,7 +34,7 @@ import Testing
         #expect(try nodes.shippedRows() == 3)
     }
 
-    @Test func giveTheSameRequestTheSameLicence() async throws {
+    @Test func giveTheSameRequestTheSameLicense() async throws {
         let nodes = try NodesFixture(on: .current)
         let (token, spc) = (try nodes.token(uses: 1, mode: .both), try nodes.spc())
         let first = try nodes.daemons[0].connect().license(spc, token: token)
@@ -53,7 +53,7 @@ import Testing
         #expect(rows.count { $0["kind"]?.string == "license_issued" } == 1)
     }
 
-    /// A player gets a new token and sends its request to the other node. It gets the same licence, counted and
+    /// A player gets a new token and sends its request to the other node. It gets the same license, counted and
     /// recorded once.
     @Test func writeARepetitionDownOnce() async throws {
         let nodes = try NodesFixture(on: .current)

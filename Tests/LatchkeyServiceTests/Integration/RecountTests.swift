@@ -87,13 +87,13 @@ import Testing
         // A second pass, and a pass after a restart of the node, change nothing.
         #expect(try await recount().pass() == Recount.Report())
         #expect(try uses == 5)
-        // A repetition of an admitted request gets its licence.
+        // A repetition of an admitted request gets its license.
         let answer = try #require(decision(3).replay?.answer)
         #expect(try await store(shared).commit(decision(3)) == .repeated(answer: answer, isRecorded: true))
         try end()
     }
 
-    /// The token is then spent, although more licences were given than it allows.
+    /// The token is then spent, although more licenses were given than it allows.
     @Test func countsAdmittedUsesUpToTheLimit() async throws {
         // Another node has given the first use, which this node does not know in the outage.
         #expect(try await shared.settle(decision(1, limit: 3)) == .recorded)

@@ -43,7 +43,7 @@ struct RevocationFixture {
 
     // MARK: Requests
 
-    /// Requests a licence. Returns the code of the refusal, or nil for a licence.
+    /// Requests a license. Returns the code of the refusal, or nil for a license.
     func refusal(_ token: String? = nil, isRenewal: Bool = false) throws -> String? {
         let answer = try daemon.daemon.connect().request(
             "POST", isRenewal ? "/fps/license?renew=1" : "/fps/license",

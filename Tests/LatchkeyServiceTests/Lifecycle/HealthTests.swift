@@ -27,15 +27,15 @@ import Testing
     private let parts = Parts()
 
     private func degradation(_ part: DegradedPart, stops: Bool) -> Degradation {
-        Degradation(part: part, cause: "because of \(part.rawValue)", stopsLicences: stops)
+        Degradation(part: part, cause: "because of \(part.rawValue)", stopsLicenses: stops)
     }
 
     private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
 
-    /// A node that can issue any licence at all is ready for requests, and reports on the admin listener which parts
+    /// A node that can issue any license at all is ready for requests, and reports on the admin listener which parts
     /// are degraded.
     @Test(arguments: DegradedPart.allCases)
-    func wantsRequestsWhileItCanIssueAnyLicence(part: DegradedPart) {
+    func wantsRequestsWhileItCanIssueAnyLicense(part: DegradedPart) {
         let health = Health(degradations: parts.source)
         health.setReady(true)
         let id = RequestID(1)
@@ -62,7 +62,7 @@ import Testing
         parts.set([degradation(part, stops: stops)])
         let condition = health.condition(now: now)
         #expect(condition.isReady == !stops)
-        #expect(condition.readiness == (stops ? "not ready: no licence can be issued: \(part.rawValue)" : "ready"))
+        #expect(condition.readiness == (stops ? "not ready: no license can be issued: \(part.rawValue)" : "ready"))
         #expect(condition.degraded.map(\.name) == [part.rawValue])
         #expect(condition.degraded.allSatisfy { $0.cause == "because of \(part.rawValue)" && $0.remedy.hasSuffix(".") })
         health.setReady(false)

@@ -187,7 +187,7 @@ import Testing
         let cause = "the keys of https://portal.example have not been fetched: the server did not answer in time"
         #expect(
             keeper.degradations(hasCallback: false) == [
-                Degradation(part: .issuerKeys, cause: cause, stopsLicences: false)
+                Degradation(part: .issuerKeys, cause: cause, stopsLicenses: false)
             ])
         #expect(lines("issuer_keys_failed").count == 1)
         server.give(try document(("a", first)), tag: nil)
@@ -204,7 +204,7 @@ import Testing
             let loaded = try load(issuers, entitlement: entitlement)
             let keeper = try keeper(loaded, tokens(loaded))
             defer { keeper.stop() }
-            return keeper.degradations(hasCallback: hasCallback).first?.stopsLicences
+            return keeper.degradations(hasCallback: hasCallback).first?.stopsLicenses
         }
         // In its place the key would need no field.
         let moved = "\(folder.path)/secrets/moved-session-key"

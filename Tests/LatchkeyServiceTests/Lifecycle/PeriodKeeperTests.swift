@@ -130,7 +130,7 @@ import Testing
         store.waitForPasses(3)
         #expect(keeper.contentsWithoutNextPeriodCount() == 2)
         let cause = try #require(keeper.degradations.first)
-        #expect(cause.part == .periods && !cause.stopsLicences)
+        #expect(cause.part == .periods && !cause.stopsLicenses)
         #expect(cause.cause.hasPrefix("a: the database cannot be written"))
         store.failWrites(with: nil)
         store.waitForPasses(3)

@@ -104,7 +104,7 @@ import Testing
         #expect(published.all == [1] && keeper.count == 1)
     }
 
-    /// No licence is given until the first view is published: see `KnownRevocations`.
+    /// No license is given until the first view is published: see `KnownRevocations`.
     @Test func publishesNothingBeforeTheStoreHasAnswered() async throws {
         store.answer(with: .failure(.unavailable(.unreachable)))
         let keeper = try keeper()

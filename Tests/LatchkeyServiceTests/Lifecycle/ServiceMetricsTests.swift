@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    @Test func measuresLicences() throws {
+    @Test func measuresLicenses() throws {
         metrics.player.issued(.v1, .raw, isRepeated: false, after: .milliseconds(3))
         metrics.player.issued(.v2, .form, isRepeated: true, after: .milliseconds(5))
         let text = try scrape()

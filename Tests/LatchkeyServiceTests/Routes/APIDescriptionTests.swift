@@ -236,7 +236,7 @@ import Testing
             schemas["RevocationOrder"]["properties"]["kind"]["enum"].texts
                 == schemas["Revocation"]["properties"]["kind"]["enum"].texts)
         #expect(
-            Set(schemas["LicenceObject"]["oneOf"].elements.map { $0["required"].texts })
+            Set(schemas["LicenseObject"]["oneOf"].elements.map { $0["required"].texts })
                 == Set(RequestShape.ObjectMember.allCases.map { [$0.rawValue] }))
         #expect(
             Set(schemas["KeyOrder"]["properties"]["scheme"]["enum"].texts)
@@ -251,7 +251,7 @@ import Testing
                 == Set(ProblemCode.allCases.compactMap(\.appleStatus)))
     }
 
-    /// Each place that a token may come in has a scheme, and licences name all of them.
+    /// Each place that a token may come in has a scheme, and licenses name all of them.
     @Test func hasASchemeForEachPlaceOfAToken() throws {
         let schemes = document["components"]["securitySchemes"]
         let operation = document["paths"]["/fps/license"]["post"]

@@ -250,7 +250,7 @@ import Testing
         #expect(entry["node"]?.string == "node-1" && entry["kind"]?.string == "license_issued")
         #expect(entry["at"]?.number?.signed == Self.now + 9 && entry["time"]?.string == "2023-11-14T22:13:29Z")
         let license = try #require(entry["license"]?.string)
-        #expect(entry["text"]?.string?.hasPrefix("license_issued  streaming  licence \(license)  kid ") == true)
+        #expect(entry["text"]?.string?.hasPrefix("license_issued  streaming  license \(license)  kid ") == true)
         #expect(try await sequences("license=\(license)") == [9])
         // The digits of an entry find the rows of the same device and subject.
         let (device, subject) = (try #require(entry["device"]?.string), try #require(entry["subject"]?.string))

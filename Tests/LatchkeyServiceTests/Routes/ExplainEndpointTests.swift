@@ -50,7 +50,7 @@ import Testing
         return check["code"]?.string ?? check["verdict"]?.string ?? ""
     }
 
-    @Test func showsEveryCheckAndTheTermsOfALicenceThatWouldBeIssued() async throws {
+    @Test func showsEveryCheckAndTheTermsOfALicenseThatWouldBeIssued() async throws {
         let right = Right(.content("movie-1"), lease: 300, hdcp: .type0)
         let request = try fixture.deviceRequest(.v1) {
             $0.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
@@ -76,7 +76,7 @@ import Testing
         #expect(report["spc"]?.object?["assetID"]?.string == Hexadecimal.encode(Array("movie-1".utf8)))
     }
 
-    @Test func issuesNothingAndCountsNothingAsALicence() async throws {
+    @Test func issuesNothingAndCountsNothingAsALicense() async throws {
         _ = try await explain(fixture.token(), fixture.deviceRequest(.v1).message)
         let metrics = try await fixture.metrics()
         #expect(metrics["latchkey_licenses_issued_total{spc_version=\"1\"}"] == 0)

@@ -13,7 +13,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// Header fields that tell an app about its licence, because FairPlay tells the app nothing.
+/// Header fields that tell an app about its license, because FairPlay tells the app nothing.
 @Suite struct LicenseFieldsTests {
     private let fixture: RoutesFixture
 
@@ -44,7 +44,7 @@ import Testing
         #expect(fields["X-License-Expires"] == nil && fields["X-License-Renew-After"] == nil)
     }
 
-    @Test func nameEachLicence() async throws {
+    @Test func nameEachLicense() async throws {
         let first = try await fields(Right(.content("movie-1")))["X-License-Id"]
         let second = try await fields(Right(.content("movie-1")))["X-License-Id"]
         #expect(first?.utf8.count == 32 && second?.utf8.count == 32)

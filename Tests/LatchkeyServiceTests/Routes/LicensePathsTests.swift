@@ -17,7 +17,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// Licences and certificates at configured paths.
+/// Licenses and certificates at configured paths.
 @Suite struct LicensePathsTests {
     private static let keyID = "00112233-4455-6677-8899-aabbccddeeff"
     private static let nagra = "/tenant/fpls/contentlicenseservice/v1"
@@ -28,7 +28,7 @@ import Testing
         fixture = try RoutesFixture()
     }
 
-    private func licence(
+    private func license(
         _ path: String, assetID: String = "movie-1", query: String? = nil, _ more: HTTPFields = [:]
     ) async throws -> (HTTPResponse, DeviceRequest) {
         let request = try fixture.deviceRequest(.v2, assetID: assetID)
@@ -58,18 +58,18 @@ import Testing
         "/fps/license/ABEiM0RVZneImaq7zN3u_w", "/fps/v1/license", "/fps/v1/license/\(keyID)",
     ])
     func standardPathsAnswerAsTheRoute(path: String) async throws {
-        let (response, request) = try await licence(path)
+        let (response, request) = try await license(path)
         #expect(response.status == .ok && response.fields["Content-Type"] == "application/octet-stream")
         #expect(try opens(response.body, request))
         #expect(response.fields["X-License-Id"] != nil)
     }
 
     @Test func pathsOfNAGRAAnswerInItsManner() async throws {
-        let (response, request) = try await licence(Self.nagra + "/licenses")
+        let (response, request) = try await license(Self.nagra + "/licenses")
         let members = try #require(try JSONReader.parse(response.body).object)
         #expect(response.fields["Content-Type"] == "application/json")
         #expect(try opens(Base64.decode(try #require(members["CkcMessage"]?.string)), request))
-        let (raw, other) = try await licence(Self.nagra + "/licenses", query: "format=raw")
+        let (raw, other) = try await license(Self.nagra + "/licenses", query: "format=raw")
         #expect(try opens(raw.body, other))
 
         let refused = await fixture.ask(.post, Self.nagra + "/licenses", body: request.message)
@@ -93,10 +93,10 @@ import Testing
 
     @Test(arguments: [
         "/fps/license/", "/fps/license/a/b", "/fps/license/x", "/fps/v1/license/", "/contentlicenseservice/v1/licenses",
-        "/a/contentlicenseservice/v1/licences", "/fps/v2/license",
+        "/a/contentlicenseservice/v1/licenses", "/fps/v2/license",
     ])
     func thereAreNoOthers(path: String) async throws {
-        let (response, _) = try await licence(path)
+        let (response, _) = try await license(path)
         #expect(response.status == .notFound && response.fields["X-Error-Code"] == "not_found")
         #expect(fixture.operations.value == 0)
     }
@@ -108,7 +108,7 @@ import Testing
         "/fps/v1/license/%00%00",
     ])
     func aKeyOfThePathThatIsAnotherIsRefused(path: String) async throws {
-        let (response, _) = try await licence(path)
+        let (response, _) = try await license(path)
         #expect(response.status == .forbidden && response.fields["X-Error-Code"] == "content_mismatch")
         let body = try #require(try JSONReader.parse(response.body).object)
         #expect(body["detail"]?.string == "The path of the request names another key than the SPC.")
@@ -120,7 +120,7 @@ import Testing
     @Test func aWholeURIAgreesWithItsOwnPath() async throws {
         let path = "/fps/license/\(Self.keyID)"
         for assetID in ["skd://keys.example.com\(path)", "keys.example.com\(path)", Self.keyID, "movie-1"] {
-            let (response, request) = try await licence(path, assetID: assetID)
+            let (response, request) = try await license(path, assetID: assetID)
             #expect(response.status == .ok, "\(assetID)")
             #expect(try opens(response.body, request), "\(assetID)")
         }
@@ -139,34 +139,34 @@ import Testing
 
     @Test func aListTakesThePlaceOfTheStandardPaths() async throws {
         use(.init(try pattern("/drm/{tenant}/{contentId}")))
-        #expect(try await licence("/drm/anyone/movie-1").0.status == .ok)
-        #expect(try await licence("/drm/anyone/movie-2").0.status == .forbidden)
-        #expect(try await licence("/fps/license/movie-1").0.status == .notFound)
-        #expect(try await licence("/fps/license").0.status == .ok)
+        #expect(try await license("/drm/anyone/movie-1").0.status == .ok)
+        #expect(try await license("/drm/anyone/movie-2").0.status == .forbidden)
+        #expect(try await license("/fps/license/movie-1").0.status == .notFound)
+        #expect(try await license("/fps/license").0.status == .ok)
     }
 
     @Test func aPathHasAShapeOfItsOwn() async throws {
         use(
             .init(try pattern("/kaltura"), answer: .kaltura), .init(try pattern("/text"), answer: .base64),
             .init(try pattern("/opentv"), dialect: .nagra, answer: .ckc))
-        let (kaltura, _) = try await licence("/kaltura", ["Accept": "application/octet-stream"])
+        let (kaltura, _) = try await license("/kaltura", ["Accept": "application/octet-stream"])
         #expect(try JSONReader.parse(kaltura.body).object?["persistence_duration"]?.number?.signed == 0)
-        let (text, request) = try await licence("/text")
+        let (text, request) = try await license("/text")
         #expect(try opens(Base64.decode(text.body), request))
-        let (tagged, _) = try await licence("/opentv", ["Accept": "application/json"])
+        let (tagged, _) = try await license("/opentv", ["Accept": "application/json"])
         #expect(tagged.body.starts(with: "<ckc>".utf8))
-        let (queried, other) = try await licence("/kaltura", query: "format=raw")
+        let (queried, other) = try await license("/kaltura", query: "format=raw")
         #expect(try opens(queried.body, other))
     }
 
-    /// FairPlay-KSM serves its certificate and its licences at the same address.
+    /// FairPlay-KSM serves its certificate and its licenses at the same address.
     @Test func aPathMayHaveBoth() async throws {
         use(.init(try pattern("/ksm"), serves: .both, certificateFormat: .json))
         let certificate = await fixture.ask(.get, "/ksm")
         let raw = await fixture.ask(.get, "/fps/certificate")
         #expect(certificate.body == Array(#"{"certificate":"\#(Base64.encode(raw.body))"}"#.utf8))
         #expect(await fixture.ask(.get, "/ksm", query: "format=raw").body == raw.body)
-        #expect(try await licence("/ksm").0.status == .ok)
+        #expect(try await license("/ksm").0.status == .ok)
         let refused = await fixture.ask(.put, "/ksm")
         #expect(refused.status == .methodNotAllowed && refused.fields["Allow"] == "GET, HEAD, POST, OPTIONS")
     }
@@ -177,9 +177,9 @@ import Testing
         #expect(html.status == .unauthorized && html.fields["Content-Type"]?.hasPrefix("text/html") == true)
         let json = await fixture.ask(.post, "/rights/a", ["Accept": "application/json"], body: [1])
         #expect(try JSONReader.parse(json.body).object?["errorCode"] != nil)
-        // On this path, `Accept` only chooses the format of refusals. Licences are always bytes.
+        // On this path, `Accept` only chooses the format of refusals. Licenses are always bytes.
         #expect(
-            try await licence("/rights/a", ["Accept": "application/json"]).0.fields["Content-Type"]
+            try await license("/rights/a", ["Accept": "application/json"]).0.fields["Content-Type"]
                 == "application/octet-stream")
         let plain = await fixture.ask(.post, "/plain", body: [1])
         #expect(plain.fields["Content-Type"] == "application/problem+json")
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("skd://keys.example.com/{kid}", "/{kid}"), ("skd://keys.example.com/fps/licence/{kid}", "/fps/licence/{kid}"),
+        ("skd://keys.example.com/{kid}", "/{kid}"), ("skd://keys.example.com/fps/license/{kid}", "/fps/license/{kid}"),
         ("skd://keys.example.com/fps/certificate?cid={kid}", "/fps/certificate"),
         ("skd://keys.example.com/fps/license/{kid}/", "/fps/license/{kid}/"),
         ("skd://keys.example.com/drm/fps/license/{kid}", "/drm/fps/license/{kid}"),

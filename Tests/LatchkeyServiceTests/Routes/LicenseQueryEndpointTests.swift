@@ -14,7 +14,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// Who may ask about a licence, with a ledger in a file.
+/// Who may ask about a license, with a ledger in a file.
 @Suite struct LicenseQueryEndpointTests {
     private let folder: TemporaryDirectory
     private let fixture: RoutesFixture
@@ -32,7 +32,7 @@ import Testing
         LicenseID(milliseconds: 1_700_000_000_000, random: Bytes16(high: 0, low: number))
     }
 
-    /// A licence that was issued for a token with this id.
+    /// A license that was issued for a token with this id.
     private func append(_ number: UInt64, issuer: String?, subject: Pseudonym? = nil) async throws {
         var entry = LedgerEntry(
             kind: .licenseIssued, at: 1_700_000_000, license: license(number), content: "movie-1", detail: "streaming")
@@ -40,7 +40,7 @@ import Testing
         try await store.append(entry)
     }
 
-    /// The states of the first licences, and the licences that the answer lists for the asset.
+    /// The states of the first licenses, and the licenses that the answer lists for the asset.
     private func told(_ count: UInt64, _ token: String) async throws -> (states: [String], listed: Set<String>) {
         let fields = ["Authorization": "Bearer \(token)"] as HTTPFields
         func members(_ body: String, _ list: String) async throws -> [JSONNode] {
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Every issuer chooses the ids of its tokens. An entry of an older version does not say whose token it was.
-    @Test func aTokenWithoutASubjectIsToldOfLicencesOfItsOwnIssuer() async throws {
+    @Test func aTokenWithoutASubjectIsToldOfLicensesOfItsOwnIssuer() async throws {
         defer { store.stop() }
         try await append(1, issuer: "portal")
         try await append(2, issuer: "another")
@@ -71,7 +71,7 @@ import Testing
         #expect(Set(other.states) == ["unknown"] && other.listed.isEmpty)
     }
 
-    @Test func aSubjectIsToldOfItsOwnLicences() async throws {
+    @Test func aSubjectIsToldOfItsOwnLicenses() async throws {
         defer { store.stop() }
         let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
         let pseudonyms = Pseudonymizer(key: key)

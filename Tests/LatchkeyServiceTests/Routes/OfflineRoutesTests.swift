@@ -16,7 +16,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// Offline licences, the devices' reports about them, and the challenges that keep the reports fresh.
+/// Offline licenses, the devices' reports about them, and the challenges that keep the reports fresh.
 @Suite struct OfflineRoutesTests {
     private let fixture: RoutesFixture
     private let token: String
@@ -30,7 +30,7 @@ import Testing
         try #require(try JSONReader.parse(response.body).object)
     }
 
-    // MARK: Requests for an offline licence
+    // MARK: Requests for an offline license
 
     private func validity(query: String?) async throws -> LicenseTerms.Validity {
         let request = try fixture.deviceRequest(.v2) { $0.capabilities = [.offlineKey] }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["offline=1", "offline=true", "offline", "a=b&offline=1&c"])
-    func makesAnOfflineLicenceWhenAsked(query: String) async throws {
+    func makesAnOfflineLicenseWhenAsked(query: String) async throws {
         guard case .offlineKey(let key) = try await validity(query: query) else {
             Issue.record("no offline key")
             return
@@ -60,7 +60,7 @@ import Testing
         #expect(fixture.operations.value == 0)
     }
 
-    /// `"offline": true` of a streaming key requests a licence to keep, only for this key. The query decides for all
+    /// `"offline": true` of a streaming key requests a license to keep, only for this key. The query decides for all
     /// keys.
     @Test(arguments: [
         (nil, [true, false, false]), ("offline=1", [true, true, true]), ("offline=0", [false, false, false]),

@@ -16,7 +16,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// A packager's credential opens no licence.
+/// A packager's credential opens no license.
 @Suite struct PackagerSeparationTests {
     /// The secret has dots, so that it looks as much like a token as the configuration allows.
     private static let secret = "eyJhbGciOiJFUzI1NiJ9.the-secret-of.a-packager"
@@ -82,7 +82,7 @@ import Testing
 
     /// The secret gets the same answer as any other text.
     @Test(arguments: Place.allCases)
-    func aPackagersSecretOpensNoLicence(place: Place) async throws {
+    func aPackagersSecretOpensNoLicense(place: Place) async throws {
         let answer = try await license(presenting: Self.secret, at: place)
         let other = try await license(presenting: "eyJhbGciOiJFUzI1NiJ9.the-secret-of.no-packager", at: place)
         #expect(answer.status == .unauthorized && other.status == .unauthorized)
@@ -92,9 +92,9 @@ import Testing
         #expect(answer.fields["WWW-Authenticate"] == "Bearer")
     }
 
-    /// A viewer's token gets a licence in some of these places, which proves that they are read. The others are not for
+    /// A viewer's token gets a license in some of these places, which proves that they are read. The others are not for
     /// tokens.
-    @Test func aViewersTokenOpensALicenceFromTheSamePlaces() async throws {
+    @Test func aViewersTokenOpensALicenseFromTheSamePlaces() async throws {
         let token = try fixture.token()
         var opened: Set<Place> = []
         for place in Place.allCases {

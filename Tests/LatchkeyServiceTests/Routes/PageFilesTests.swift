@@ -129,7 +129,7 @@ import Testing
         let sentences = try text("ledger-words.js")
         for kind in LedgerEntry.Kind.allCases { #expect(sentences.contains("\n  \(kind.word): \""), "\(kind)") }
         let plots = try text("series.js")
-        // Parts of what the plots show anyway: copies of licences, and all refusals together.
+        // Parts of what the plots show anyway: copies of licenses, and all refusals together.
         let left: Set<HistorySeries> = [.licensesRepeated, .refusals]
         for series in HistorySeries.allCases where !left.contains(series) {
             #expect(plots.contains("[\"\(series.rawValue)\", "), "\(series.rawValue)")

@@ -29,7 +29,7 @@ import Testing
         return body?["code"]?.string
     }
 
-    // MARK: Licences
+    // MARK: Licenses
 
     @Test(arguments: [SPCVersion.v1, .v2])
     func answersAnSPCWithTheStoredKey(version: SPCVersion) async throws {
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.get, .head, .put, .patch, .delete])
-    func takesLicenceRequestsByPOSTAlone(method: HTTPMethod) async throws {
+    func takesLicenseRequestsByPOSTAlone(method: HTTPMethod) async throws {
         let response = await fixture.ask(method, "/fps/license")
         #expect(response.status == .methodNotAllowed)
         #expect(response.fields["Allow"] == "POST, OPTIONS")
@@ -119,7 +119,7 @@ import Testing
     // MARK: Other addresses
 
     @Test(arguments: [
-        "/", "/fps", "/fps/", "/fps/license/", "/fps/licence", "/FPS/LICENSE", "//fps/license", "/fps/%6cicense",
+        "/", "/fps", "/fps/", "/fps/license/", "/fps/license", "/FPS/LICENSE", "//fps/license", "/fps/%6cicense",
         "/fps/license/../certificate", "/metrics", "/livez/", "/healthz", "*",
     ])
     func knowsNoOtherPath(path: String) async throws {

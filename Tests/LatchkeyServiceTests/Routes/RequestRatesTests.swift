@@ -49,7 +49,7 @@ import Testing
         #expect(try await ask(fixture, query: "renew=true").status == .tooManyRequests)
     }
 
-    /// Requests for challenges and for licences count together.
+    /// Requests for challenges and for licenses count together.
     @Test(arguments: [RequestRates(perAddress: one), RequestRates(perSubject: one)])
     func countsChallengesToo(rates: RequestRates) async throws {
         let fixture = try RoutesFixture(rates: rates)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func letsAChallengeWaitLikeALicence() async throws {
+    @Test func letsAChallengeWaitLikeALicense() async throws {
         let fixture = try RoutesFixture(rates: RequestRates(all: Self.one))
         let fields: HTTPFields = ["Authorization": "Bearer \(try fixture.token())"]
         #expect(try await ask(fixture).status == .ok)
@@ -213,7 +213,7 @@ import Testing
         for name in ["detail", "hint"] { #expect(body[name]?.string?.contains(parameter.rawValue) == true) }
     }
 
-    @Test func namesTheLicenceBefore() throws {
+    @Test func namesTheLicenseBefore() throws {
         let digits = "0123456789abcdef0123456789abcdef"
         let wish = try LicenseWish(query: QueryPairs("renew=1&previous=\(digits)"), fields: [:])
         #expect(wish.renewal.previous?.description == digits)

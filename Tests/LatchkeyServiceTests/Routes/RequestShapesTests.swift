@@ -21,7 +21,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// The licence route reads every request shape (clients, sections 1 and 2).
+/// The license route reads every request shape (clients, sections 1 and 2).
 @Suite struct RequestShapesTests {
     /// A body around the Base64 text of an SPC, the type that its player declares, and the name of its shape.
     struct Shape: Sendable, CustomTestStringConvertible {
@@ -286,7 +286,7 @@ import Testing
         ("twice", "spc_double_base64", "Base64 twice"), ("form, twice", "spc_double_base64", "Base64 twice"),
         ("UTF-16", "body_unrecognised", "UTF-16"), ("nothing", "body_empty", "empty"),
         ("blanks", "body_empty", "empty"), ("playlist", "body_unrecognised", "playlist"),
-        ("page", "body_unrecognised", "HTML"), ("licence", "body_unrecognised", "licence"),
+        ("page", "body_unrecognised", "HTML"), ("license", "body_unrecognised", "license"),
         ("token", "body_unrecognised", "token"), ("JSON", "body_unrecognised", "well formed"),
         ("form without an SPC", "body_unrecognised", "spc"), ("text", "body_unrecognised", "neither"),
     ])
@@ -301,7 +301,7 @@ import Testing
             "twice": Array(twice.utf8), "form, twice": Array("spc=\(twice)".utf8),
             "UTF-16": Base64.encode(message).utf8.flatMap { [$0, 0] }, "nothing": [], "blanks": [0x20, 0x0D, 0x0A],
             "playlist": Array("#EXTM3U\n#EXT-X-VERSION:5\n".utf8), "page": Array("<!doctype html><html>".utf8),
-            "licence": Array("<ckc>AAAA</ckc>".utf8), "token": Array(try fixture.token().utf8),
+            "license": Array("<ckc>AAAA</ckc>".utf8), "token": Array(try fixture.token().utf8),
             "JSON": Array("{\"spc\":".utf8), "form without an SPC": Array("assetId=movie-1".utf8),
             "text": Array("hello".utf8),
         ]

@@ -184,7 +184,7 @@ final class RoutesFixture: Sendable {
         await answer(adminRoutes, Self.request(method, path, fields, body: body, from: peer))
     }
 
-    /// Requests a licence as an app does.
+    /// Requests a license as an app does.
     func license(_ message: [UInt8], token: String?, query: String? = nil) async -> HTTPResponse {
         let fields: HTTPFields = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
         return await ask(.post, "/fps/license", query: query, fields, body: message)

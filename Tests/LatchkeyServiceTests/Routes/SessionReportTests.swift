@@ -98,7 +98,7 @@ import Testing
         #expect(try await count(fixture, "failed") == 1)
     }
 
-    /// At every licence address, a property list is a report, and no RSA operation is spent for it.
+    /// At every license address, a property list is a report, and no RSA operation is spent for it.
     @Test func costNoRSA() async throws {
         let fixture = try RoutesFixture()
         let body = try Self.list(["PlaybackSessionID": Data([1])])

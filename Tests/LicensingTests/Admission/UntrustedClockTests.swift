@@ -38,7 +38,7 @@ import Testing
         }.message
     }
 
-    /// Asks for a licence at the time that endpoints use.
+    /// Asks for a license at the time that endpoints use.
     private func ask(_ state: PlaybackState, token: [UInt8]) async throws -> Result<IssuedLicense, LicenseError> {
         await fixture.issue(try message(state), token: token, now: trusted.wallTime.seconds)
     }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [-5, 5, 600, 60 * 86_400])
-    func givesLicencesIfTheClockIsNotBehindByMoreThanTheLeeway(seconds: Int64) async throws {
+    func givesLicensesIfTheClockIsNotBehindByMoreThanTheLeeway(seconds: Int64) async throws {
         let token = try fixture.token(Self.leased, expiresIn: 100 * 86_400)
         step(seconds)
         #expect(try await ask(.readyToStart, token: token).failure == nil)

@@ -116,8 +116,8 @@ import Testing
 
     // MARK: Memory
 
-    /// An answer is believed no longer than the lease of the licence.
-    @Test func believesAnAnswerForAWhileOnceALicenceWasIssued() async throws {
+    /// An answer is believed no longer than the lease of the license.
+    @Test func believesAnAnswerForAWhileOnceALicenseWasIssued() async throws {
         let decider = decider { $0.memory.allowedSeconds = 30 }
         let first = try await decide(decider).get()
         #expect(try await decide(decider).get().origin == .service, "nothing was issued yet")
@@ -211,7 +211,7 @@ import Testing
         #expect(!decider.isAvailable)
     }
 
-    /// Grace applies to a running licence: it allows one more lease, and does not prolong itself.
+    /// Grace applies to a running license: it allows one more lease, and does not prolong itself.
     @Test func graceLetsARenewalGoOnForOneMoreLease() async throws {
         let decider = decider { $0.failure = .grace }
         transport.answer(with: .policy(Self.leased))

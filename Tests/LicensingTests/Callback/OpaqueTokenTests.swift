@@ -74,7 +74,7 @@ import Testing
 
     // MARK: What the service decides
 
-    @Test func givesTheLicenceThatTheServiceAllows() async throws {
+    @Test func givesTheLicenseThatTheServiceAllows() async throws {
         let request = try fixture.deviceRequest(.v2)
         let license = try await license(request.message, isRenewal: true).get()
         let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
@@ -169,7 +169,7 @@ import Testing
         let report = SyncReport(.version1(contentID: Bytes16(high: 5, low: 6)), remaining: .seconds(60))
         let message = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }.message
         guard case .syncReport(let accepted) = try await outcome(message).get() else {
-            Issue.record("a sync SPC is answered without a licence")
+            Issue.record("a sync SPC is answered without a license")
             return
         }
         #expect(accepted.report == report && store.entries.map(\.kind) == [.syncReportAccepted])
@@ -191,7 +191,7 @@ import Testing
         #expect(row.kind == .licenseRefused && row.tokenID == "t-1" && row.content == "movie-1")
     }
 
-    /// The gate checks revocations only for licences, so reports need a check of their own.
+    /// The gate checks revocations only for licenses, so reports need a check of their own.
     @Test func acceptsNoReportOfARevokedSubject() async throws {
         transport.answer(with: .policy(Self.leased))
         var view = RevocationView()
@@ -253,7 +253,7 @@ import Testing
         let message = try fixture.deviceRequest(.v2) { $0.sync = .report(report) }.message
         #expect(try await outcome(message, token: Array("another".utf8)).failure == .challengeNotOpen)
         guard case .syncReport(let accepted) = try await outcome(message).get() else {
-            Issue.record("a sync SPC is answered without a licence")
+            Issue.record("a sync SPC is answered without a license")
             return
         }
         #expect(accepted.isChallengeAccepted)
@@ -271,7 +271,7 @@ import Testing
         #expect(failure == .rateLimited(.unverifiedTokens, retryAfterSeconds: 2))
     }
 
-    /// If the service is asked about licences, its answer says whose token it is.
+    /// If the service is asked about licenses, its answer says whose token it is.
     @Test func asksWhoseTokenAskerHas() async throws {
         let content = CallbackQuestion.Content(contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 1, low: 2)))
         transport.answer(with: .policy(Self.leased))

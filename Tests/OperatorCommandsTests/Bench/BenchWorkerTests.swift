@@ -142,7 +142,7 @@ import Testing
             Array(#"{"fairplay-streaming-response":{"streaming-keys":[\#(entries)]}}"#.utf8)
         }
         worker.take(answer(0, 200, body: keys(#"{"id":2,"ckc":"AQID"},{"id":1,"ckc":"AQID","status":0}"#)), at: at(1))
-        // Only the first key has a licence, so the latency does not count.
+        // Only the first key has a license, so the latency does not count.
         worker.take(answer(1, 200, body: keys(#"{"id":1,"ckc":"AQID"},{"id":2,"status":-42604}"#)), at: at(1))
         // The answer to this request has no result for the second key.
         worker.take(answer(2, 200, body: keys(#"{"id":1,"ckc":"AQID"}"#)), at: at(1))

@@ -10,7 +10,7 @@ import Testing
     private static let key = "000102030405060708090a0b0c0d0e0f"
     private static let other = "F0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF"
 
-    /// A request for a licence, with trailing commas.
+    /// A request for a license, with trailing commas.
     private static func text(_ info: String, name: String = "create-ckc", more: String = "") -> [UInt8] {
         Array(
             """

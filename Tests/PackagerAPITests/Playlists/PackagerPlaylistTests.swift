@@ -110,7 +110,7 @@ import Testing
         #expect(try Samples.broken(text.replacing("VERSION:5", with: "VERSION:3")) == [.versionTooLow])
     }
 
-    /// ffmpeg encrypts whole segments, with the key in a file. This does not concern a licence server.
+    /// ffmpeg encrypts whole segments, with the key in a file. This does not concern a license server.
     @Test func findsNothingInThePlaylistsOfFFmpeg() throws {
         let text =
             "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n"

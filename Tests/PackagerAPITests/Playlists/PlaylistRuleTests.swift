@@ -245,7 +245,7 @@ import Testing
         #expect(try broken(session, sampleAES, []).isEmpty)
         for scheme in EncryptionScheme.allCases where !scheme.isFairPlay {
             let key = AssetResolution.live(try Self.key(scheme), iv: Self.vector)
-            #expect(try broken(session, key, []) == [.keyScheme], "no licence carries a key of \(scheme)")
+            #expect(try broken(session, key, []) == [.keyScheme], "no license carries a key of \(scheme)")
         }
     }
 

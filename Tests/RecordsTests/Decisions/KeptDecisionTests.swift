@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// A row has a mark if its licence was not counted. The name of its validity does not change.
+    /// A row has a mark if its license was not counted. The name of its validity does not change.
     @Test func marksARowThatWasNotCounted() throws {
         var entry = Self.license(5)
         entry.detail = "lease"

@@ -25,7 +25,7 @@ import Testing
         #expect(Hexadecimal.encode(entry.encoded()) == parts.joined().filter { $0 != " " })
     }
 
-    @Test func saysWhatAnAppWasToldOfItsLicence() {
+    @Test func saysWhatAnAppWasToldOfItsLicense() {
         var entry = LedgerEntry(
             kind: .licenseIssued, at: 1_700_000_000, license: LicenseID(milliseconds: 1_700_000_000_250, random: .zero),
             detail: "x")
@@ -82,7 +82,7 @@ import Testing
         ("an unknown flag of version 2", "02 20 00010000 018bcfe568fa00000000000000000000 00"),
         ("an actor in version 1", "01 01 2000 018bcfe568fa00000000000000000000 00 0161"),
         ("an unknown flag", "01 01 2000 018bcfe568fa00000000000000000000 00"),
-        ("the second of the licence's id as a time", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
+        ("the second of the license's id as a time", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
         ("a number with a superfluous last byte", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),
         ("a lease beyond 32 bits", "01 01 0100 018bcfe568fa00000000000000000000 00 8080808010"),
         ("a number beyond 64 bits", "01 01 0400 018bcfe568fa00000000000000000000 00 ffffffffffffffffff02"),

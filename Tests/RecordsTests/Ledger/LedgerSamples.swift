@@ -13,7 +13,7 @@ enum LedgerSamples {
         return LedgerChain(key: try HMACSHA256Key(secret), node: try NodeID(node))
     }
 
-    /// The entry of a typical streaming licence.
+    /// The entry of a typical streaming license.
     static func license(_ number: UInt64 = 1) -> LedgerEntry {
         var entry = LedgerEntry(
             kind: .licenseIssued, at: at,

@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import StorageSQLite
 
-/// The work of a child process until it is killed: many parallel licences. It prints each one after its
+/// The work of a child process until it is killed: many parallel licenses. It prints each one after its
 /// acknowledgement.
 enum CrashLoad {
     static let slotLimit: UInt32 = 3
@@ -16,7 +16,7 @@ enum CrashLoad {
     static let groupCount: UInt64 = 15
     private static let taskCount: UInt64 = 16
 
-    /// Makes a licence that spends everything that can be spent.
+    /// Makes a license that spends everything that can be spent.
     static func decision(_ number: UInt64) -> LicenseDecision {
         var decision = LicenseDecision(
             now: 0, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 100)),
@@ -32,19 +32,19 @@ enum CrashLoad {
         return decision
     }
 
-    /// Returns the rental record that a licence writes.
+    /// Returns the rental record that a license writes.
     static func firstPlay(of number: UInt64) -> RentalRecord {
         RentalRecord(openedAt: 0, firstPlay: Int64(number))
     }
 
-    /// Returns the number of a licence that `decision` made.
+    /// Returns the number of a license that `decision` made.
     static func number(of license: LicenseID) -> UInt64 { license.bytes.low }
 
     static func open(_ path: String) throws -> SQLiteDecisionStore {
         try SQLiteDecisionStore.open(path: path, chain: SampleLedger.chain())
     }
 
-    /// Commits the licences of these numbers from several tasks. Prints "ack N" after an acknowledgement, and "err N"
+    /// Commits the licenses of these numbers from several tasks. Prints "ack N" after an acknowledgement, and "err N"
     /// after an error.
     static func run(
         _ numbers: Range<UInt64>, on store: SQLiteDecisionStore,
@@ -74,7 +74,7 @@ enum CrashLoad {
         }
     }
 
-    /// Makes keys from several tasks, in the same way as `run` commits licences.
+    /// Makes keys from several tasks, in the same way as `run` commits licenses.
     static func provide(
         _ numbers: Range<UInt64>, on store: SQLiteKeyStore, acknowledged: @escaping @Sendable (UInt64) -> Void
     ) async throws {

@@ -138,7 +138,7 @@ import Testing
                 let store = try CrashLoad.open(path)
                 latchkey_test_vfs_arm(latchkey_test_fault(rawValue: fault), place, times, 0)
                 var next: UInt64 = 0
-                // Commits licences until all planned faults have happened, and some more after them.
+                // Commits licenses until all planned faults have happened, and some more after them.
                 while latchkey_test_vfs_failed() < times, next < 20_000 {
                     await CrashLoad.run(next..<next + 100, on: store)
                     next += 100
@@ -161,7 +161,7 @@ import Testing
         #expect(refusedCount > 0, "some of the faults hit a batch, whose callers got an error")
     }
 
-    /// The file is synced between the write of a licence's row and its acknowledgement.
+    /// The file is synced between the write of a license's row and its acknowledgement.
     @Test func syncsEachRowBeforeItIsAcknowledged() async throws {
         let folder = try TemporaryFolder()
         let path: String = folder.database
@@ -188,7 +188,7 @@ import Testing
         #expect(trace.count == 160)
         for line in trace {
             let (write, sync, acknowledgement) = (line[1], line[2], line[3])
-            #expect(0 < write && write < sync && sync < acknowledgement, "licence \(line[0])")
+            #expect(0 < write && write < sync && sync < acknowledgement, "license \(line[0])")
         }
     }
 }

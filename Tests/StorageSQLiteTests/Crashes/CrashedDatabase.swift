@@ -10,7 +10,7 @@ import Testing
 struct CrashedDatabase {
     let path: String
 
-    /// Checks that no acknowledged licence is lost, and that each licence was recorded completely or not at all.
+    /// Checks that no acknowledged license is lost, and that each license was recorded completely or not at all.
     func check(acknowledged: Set<UInt64>, _ comment: Comment? = nil) throws {
         // Opening it works as after a normal end, and verifies the ledger's end.
         try CrashLoad.open(path).stop()
@@ -48,7 +48,7 @@ struct CrashedDatabase {
         #expect(counts.values.allSatisfy { $0 == 2 }, comment)
     }
 
-    /// Checks that the last licences of each group, in the ledger's order, hold the slots, and that all others were
+    /// Checks that the last licenses of each group, in the ledger's order, hold the slots, and that all others were
     /// evicted.
     private func checkSlots(
         _ numbers: [UInt64], _ connection: inout SQLiteConnection, _ comment: Comment?

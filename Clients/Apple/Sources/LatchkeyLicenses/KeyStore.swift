@@ -15,13 +15,13 @@ public struct KeyStore: Sendable {
         try? Data(contentsOf: file(for: uri))
     }
 
-    /// The id of the licence that the key of a key URI came with, for `LicensePurpose.offlineRenewal`; nil if it is not
+    /// The id of the license that the key of a key URI came with, for `LicensePurpose.offlineRenewal`; nil if it is not
     /// known.
     public func licenseID(for uri: String) -> String? {
         (try? Data(contentsOf: file(for: uri, "license"))).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Saves a key, and replaces an older one. The id of its licence stays the same.
+    /// Saves a key, and replaces an older one. The id of its license stays the same.
     public func save(_ key: Data, for uri: String) throws {
         let file = file(for: uri)
         try FileManager.default.createDirectory(
@@ -29,11 +29,11 @@ public struct KeyStore: Sendable {
         try key.write(to: file, options: .atomic)
     }
 
-    /// Saves the key of a new licence, and the id of this licence.
+    /// Saves the key of a new license, and the id of this license.
     public func save(_ key: Data, of license: License, for uri: String) throws {
         try save(key, for: uri)
         let file = file(for: uri, "license")
-        // The server needs no id. A wrong one would name another licence in its ledger, so it is removed first.
+        // The server needs no id. A wrong one would name another license in its ledger, so it is removed first.
         try? FileManager.default.removeItem(at: file)
         try license.id.map { try Data($0.utf8).write(to: file, options: .atomic) }
     }

@@ -4,15 +4,15 @@ import Foundation
     public import FoundationNetworking
 #endif
 
-/// A licence from the server: the CKC for AVFoundation, and facts that AVFoundation does not tell an app.
+/// A license from the server: the CKC for AVFoundation, and facts that AVFoundation does not tell an app.
 public struct License: Equatable, Sendable {
     /// The CKC, for `AVContentKeyResponse(fairPlayStreamingKeyResponseData:)`.
     public let ckc: Data
-    /// The id of the licence in the server's ledger, for support and for `LicensePurpose.offlineRenewal`.
+    /// The id of the license in the server's ledger, for support and for `LicensePurpose.offlineRenewal`.
     public let id: String?
-    /// The type of the licence: `session`, `lease`, `rental`, `persistent` and so on.
+    /// The type of the license: `session`, `lease`, `rental`, `persistent` and so on.
     public let type: String?
-    /// How long the licence is valid, in seconds from its issue; nil if it has no end. It is not a date, because the
+    /// How long the license is valid, in seconds from its issue; nil if it has no end. It is not a date, because the
     /// device's clock may be wrong.
     public let life: TimeInterval?
     /// When to renew, in seconds from the arrival of this answer; nil if there is nothing to renew.
@@ -20,7 +20,7 @@ public struct License: Equatable, Sendable {
     /// The session token, which the next renewal presents instead of the token.
     public let sessionToken: String?
 
-    /// Reads the answer to a request for a licence.
+    /// Reads the answer to a request for a license.
     public init(_ body: Data, _ response: URLResponse) throws(LicenseFailure) {
         let fields = try successfulFields(body, response)
         // A CKC has a header of 28 bytes, and its version is 1 or 2. Anything else is a page of a proxy, or another

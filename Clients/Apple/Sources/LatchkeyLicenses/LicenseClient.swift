@@ -4,12 +4,12 @@ import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends requests to a licence server over one URLSession, which keeps its connection open between licences.
+/// Sends requests to a license server over one URLSession, which keeps its connection open between licenses.
 public struct LicenseClient: Sendable {
     public let server: LicenseServer
     private let session: URLSession
 
-    /// Makes a client. `session` should not cache, because a licence is for one request only.
+    /// Makes a client. `session` should not cache, because a license is for one request only.
     public init(server: LicenseServer, session: URLSession = URLSession(configuration: .ephemeral)) {
         self.server = server
         self.session = session
@@ -28,7 +28,7 @@ public struct LicenseClient: Sendable {
         return body
     }
 
-    /// Gets the licence for an SPC.
+    /// Gets the license for an SPC.
     public func license(for spc: Data, _ purpose: LicensePurpose, token: String) async throws(LicenseFailure) -> License
     {
         let (body, response) = try await send(server.licenseRequest(spc, for: purpose, token: token))

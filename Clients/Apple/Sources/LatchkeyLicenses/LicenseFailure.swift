@@ -4,13 +4,13 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Why there is no licence.
+/// Why there is no license.
 public enum LicenseFailure: Error, Equatable, Sendable {
     /// The server has refused the request.
     case refused(LicenseProblem)
     /// No answer came.
     case unreachable
-    /// The answer is something else than a licence or a refusal of the server.
+    /// The answer is something else than a license or a refusal of the server.
     case notALicense
 
     /// What an app should do now.

@@ -4,7 +4,7 @@ import Foundation
     public import FoundationNetworking
 #endif
 
-/// Makes requests for the licence server at a URL.
+/// Makes requests for the license server at a URL.
 public struct LicenseServer: Equatable, Sendable {
     /// The URL before all paths, such as `https://keys.example.com`.
     public let base: URL
@@ -21,7 +21,7 @@ public struct LicenseServer: Equatable, Sendable {
         URLRequest(url: base.appendingPathComponent("fps/certificate"), timeoutInterval: timeout)
     }
 
-    /// Makes a request for a licence, with an SPC of AVFoundation and a token of the app's own service.
+    /// Makes a request for a license, with an SPC of AVFoundation and a token of the app's own service.
     public func licenseRequest(_ spc: Data, for purpose: LicensePurpose, token: String) -> URLRequest {
         post(spc, to: "fps/license", query: purpose.query, token: token)
     }
@@ -51,11 +51,11 @@ public struct LicenseServer: Equatable, Sendable {
 public enum LicensePurpose: Equatable, Sendable {
     /// Playback begins now.
     case streaming
-    /// Playback goes on. The request has the session token of the previous licence.
+    /// Playback goes on. The request has the session token of the previous license.
     case renewal
     /// The device is to keep the key.
     case offline
-    /// The device is to keep the key instead of an older one. The id of the older licence may be given.
+    /// The device is to keep the key instead of an older one. The id of the older license may be given.
     case offlineRenewal(of: String?)
     /// The SPC is a report about kept keys. The answer is JSON (`KeyReport`) and not a CKC.
     case report

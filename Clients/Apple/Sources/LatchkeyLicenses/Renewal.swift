@@ -35,7 +35,7 @@ public struct Renewal: Equatable, Sendable {
     static let spcLife: TimeInterval = 60
     static let pauseMaximum: TimeInterval = 60
 
-    /// Plans the renewal of a licence that arrived at `now`. `token` is the token that was used for it. Returns nil if
+    /// Plans the renewal of a license that arrived at `now`. `token` is the token that was used for it. Returns nil if
     /// there is nothing to renew.
     public init?(after license: License, token: String, at now: TimeInterval) {
         guard let delay = license.renewalDelay else { return nil }
@@ -65,7 +65,7 @@ public struct Renewal: Equatable, Sendable {
         spcMadeAt = now
     }
 
-    /// The step to take after a failed attempt. After a licence, make a new `Renewal`.
+    /// The step to take after a failed attempt. After a license, make a new `Renewal`.
     public mutating func failed(_ failure: LicenseFailure, at now: TimeInterval) -> Step {
         switch failure.adviceOnRenewal {
         case .tryAgain(let delay):

@@ -18,7 +18,7 @@
     public final class KeySession: NSObject, AVContentKeySessionDelegate {
         /// Returns a token for a key URI, from the app's own service. It is called again when a token has expired.
         public typealias TokenSource = (_ keyURI: String) async throws -> String
-        /// Is called for each licence that could not be got. `LicenseFailure` says what to do. Other errors are
+        /// Is called for each license that could not be got. `LicenseFailure` says what to do. Other errors are
         /// AVFoundation's own. A key that is kept may still be valid.
         public typealias FailureHandler = (_ keyURI: String, _ error: Error) -> Void
 
@@ -142,7 +142,7 @@
             (request.identifier as? String) ?? (request.identifier as? URL)?.absoluteString
         }
 
-        // MARK: Licences
+        // MARK: Licenses
 
         private func serve(_ request: AVContentKeyRequest, _ purpose: LicensePurpose) async {
             guard let uri = keyURI(of: request), let asset = assetID(ofKeyURI: uri) else {
@@ -194,8 +194,8 @@
             }
         }
 
-        /// Gets a licence, and returns it with the token that was used for it. A failed attempt is repeated as
-        /// `Attempts` decides, while the licence is wanted.
+        /// Gets a license, and returns it with the token that was used for it. A failed attempt is repeated as
+        /// `Attempts` decides, while the license is wanted.
         private func license(
             for request: AVContentKeyRequest, _ purpose: LicensePurpose, _ uri: String, _ asset: Data,
             isWanted: () -> Bool

@@ -1,4 +1,4 @@
-// Posts SPCs over one URLSession and writes their licences. The tests of the server run it in the place of an app.
+// Posts SPCs over one URLSession and writes their licenses. The tests of the server run it in the place of an app.
 //
 //   license-client URL TOKEN PURPOSE TYPE SPC CKC [SPC CKC ...]
 //

@@ -14,7 +14,7 @@ import Testing
 private let certificate = Data([0x30, 0x82, 0, 2, 5, 0])
 private let challenge = Data([0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
 
-/// A licence server that gives its answers one after the other, one for each request for a licence.
+/// A license server that gives its answers one after the other, one for each request for a license.
 final class Server: @unchecked Sendable {
     struct Answer {
         /// A request or an answer that gets lost.
@@ -675,7 +675,7 @@ final class Device: SimulatedDevice {
         #expect(throws: LicenseFailure.self) { try outcome?.get() }
         #expect(failures.withLock { $0 } == ["403 right_expired"])
         #expect(try await play(session)?.get() == Data("kept ".utf8) + Server.ckc)
-        #expect(store.licenseID(for: uri) == nil, "the id of the older licence is not the new key's")
+        #expect(store.licenseID(for: uri) == nil, "the id of the older license is not the new key's")
     }
 
     @Test func renewsAfterTheDevicesReport() async throws {

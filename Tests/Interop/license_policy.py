@@ -1,4 +1,4 @@
-"""Which licence a device gets for a key with a right, or why it is refused; and the answer to a sync request.
+"""Which license a device gets for a key with a right, or why it is refused; and the answer to a sync request.
 
 These are the rules of a careful key server, written from the protocol. The Python key server follows them. They also
 judge what the daemon grants to random requests.
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fairplay_device import tags
 from fairplay_device.facts import NO_EXPIRY, SecurityLevelReport, SyncV1, SyncV2
 from fairplay_device.key_server import OpenedSPC
-from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, Terms
+from fairplay_device.license import License, OfflineKey, Persistent, Streaming, Terms
 
 DENY_LIST_VERSION_MINIMUM = 31
 LEVELS = {"audio": tags.LEVEL_AUDIO, "baseline": tags.LEVEL_BASELINE, "main": tags.LEVEL_MAIN}
@@ -98,18 +98,18 @@ class Policy:
 
 
 class Refused(Exception):
-    """The licence is refused. Any of these codes is a right answer, because each of the reasons holds."""
+    """The license is refused. Any of these codes is a right answer, because each of the reasons holds."""
 
     def __init__(self, codes: set[str]):
         super().__init__(", ".join(sorted(codes)))
         self.codes = codes
 
 
-def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
-    """The licence that the server must grant. Raises `Refused` if it must refuse.
+def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> License:
+    """The license that the server must grant. Raises `Refused` if it must refuse.
 
-    A right with a lease does not allow a device to keep a licence, because a device that is offline cannot renew it. A
-    right only to keep a licence does not allow streaming. `end` is ignored here, because its effect depends on the
+    A right with a lease does not allow a device to keep a license, because a device that is offline cannot renew it. A
+    right only to keep a license does not allow streaming. `end` is ignored here, because its effect depends on the
     clock.
     """
     floors = [key.policy, key.demand]
@@ -129,7 +129,7 @@ def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, off
         codes.add("security_level")
     if terms is None or codes:
         raise Refused(codes)
-    return Licence(
+    return License(
         content_key=key.key,
         content_iv=key.iv,
         terms=terms,
@@ -139,7 +139,7 @@ def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, off
 
 
 def strictest_hdcp(floors: list[Demand], wishes: list[Demand]) -> str | None:
-    """The HDCP type for the licence. Only a right can switch HDCP off with "none"; "none" in a policy has no effect."""
+    """The HDCP type for the license. Only a right can switch HDCP off with "none"; "none" in a policy has no effect."""
     asked = [floor.hdcp for floor in floors if floor.hdcp not in (None, "none")]
     asked += [wish.hdcp for wish in wishes if wish.hdcp is not None]
     return max(asked, key=HDCP_TYPES.index, default=None)
@@ -201,7 +201,7 @@ def streaming_terms(spc: OpenedSPC, right: Right) -> Streaming | None:
 
 
 def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy) -> Terms | None:
-    """The terms to keep a licence, or `None` if no block can tell this device the limits."""
+    """The terms to keep a license, or `None` if no block can tell this device the limits."""
     hard_end, storage, playback = offline_ends(right)
     names = offline_key_names(spc, key, policy)
     if hard_end is not None:

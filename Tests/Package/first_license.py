@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""From the package to the first licence: the commands that the article Operating has, and that steps.py runs.
+"""From the package to the first license: the commands that the article Operating has, and that steps.py runs.
 
-    Tests/Package/first_licence.py              compare the commands with the article, and count them
-    Tests/Package/first_licence.py --self-test  plant faults, and check that each is found
+    Tests/Package/first_license.py              compare the commands with the article, and count them
+    Tests/Package/first_license.py --self-test  plant faults, and check that each is found
 """
 
 import re
@@ -67,7 +67,7 @@ def self_test() -> None:
     for expected, (commands, text) in planted.items():
         found = faults(commands, text)
         assert any(expected in fault for fault in found), f"planted {expected}, found {found}"
-    print(f"first_licence: found each of {len(planted)} planted faults")
+    print(f"first_license: found each of {len(planted)} planted faults")
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def main() -> None:
         print(f"{ARTICLE}, {HEADING.removeprefix('## ')}: {fault}", file=sys.stderr)
     if found:
         sys.exit(1)
-    print(f"first_licence: {len(COMMANDS)} commands from the package to a licence, as the article has them")
+    print(f"first_license: {len(COMMANDS)} commands from the package to a license, as the article has them")
 
 
 if __name__ == "__main__":

@@ -16,20 +16,20 @@ from urllib.parse import parse_qs, urlsplit
 
 from fairplay_device.facts import SyncV1, SyncV2
 from fairplay_device.key_server import KeyServer, OpenedSPC
-from fairplay_device.licence import Licence
+from fairplay_device.license import License
 from fairplay_device.refusal import Refusal
-from licence_policy import ContentKey, Policy, Refused, Right, decide, sync_answer
+from license_policy import ContentKey, Policy, Refused, Right, decide, sync_answer
 
 BODY_SIZE_MAXIMUM = 65536
-LICENCE_PATH = "/fps/license"
+LICENSE_PATH = "/fps/license"
 CHALLENGE_PATH = "/fps/challenge"
 CHALLENGE_LIFE_SECONDS = 300
-# Takes the opened request and whether it asks for a licence to be kept. Raises `Refused`.
-Grant = Callable[[OpenedSPC, bool], Licence]
+# Takes the opened request and whether it asks for a license to be kept. Raises `Refused`.
+Grant = Callable[[OpenedSPC, bool], License]
 
 
-def always(licence: Licence) -> Grant:
-    return lambda opened, offline: licence
+def always(license: License) -> Grant:
+    return lambda opened, offline: license
 
 
 def by_right(right: Right, key: ContentKey, policy: Policy = Policy()) -> Grant:
@@ -54,7 +54,7 @@ class Reply:
 
 
 @dataclass
-class LicenceServer:
+class LicenseServer:
     """Answers as `grant` decides, and records the requests.
 
     `seal` makes the CKC, and `status` is the status of the answer with it. Replace them to make a faulty answer.
@@ -62,7 +62,7 @@ class LicenceServer:
 
     key_server: KeyServer
     grant: Grant
-    seal: Callable[[KeyServer, OpenedSPC, Licence], bytes] = KeyServer.answer
+    seal: Callable[[KeyServer, OpenedSPC, License], bytes] = KeyServer.answer
     status: int = 200
     opened: list[OpenedSPC] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
@@ -77,7 +77,7 @@ class LicenceServer:
         parts = urlsplit(target)
         if parts.path == CHALLENGE_PATH:
             return self._issue_challenge()
-        if parts.path != LICENCE_PATH:
+        if parts.path != LICENSE_PATH:
             return Reply.problem(404, "not_found")
         offline = parse_qs(parts.query).get("offline", [""])[-1] in ("1", "true")
         return self._answer_spc(body, offline)
@@ -93,10 +93,10 @@ class LicenceServer:
         if opened.sync_request is not None:
             return self._answer_sync(opened.sync_request)
         try:
-            licence = self.grant(opened, offline)
+            license = self.grant(opened, offline)
         except Refused as refused:
             return Reply.problem(403, min(refused.codes))
-        return Reply(self.status, "application/octet-stream", self.seal(self.key_server, opened, licence))
+        return Reply(self.status, "application/octet-stream", self.seal(self.key_server, opened, license))
 
     def _issue_challenge(self) -> Reply:
         challenge = self.key_server.randomness.randint(1, (1 << 64) - 1)
@@ -113,7 +113,7 @@ class LicenceServer:
 
     @contextmanager
     def running(self) -> Iterator[str]:
-        """Serves inside the context, which yields the URL of the licence route."""
+        """Serves inside the context, which yields the URL of the license route."""
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -140,7 +140,7 @@ class LicenceServer:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}{LICENCE_PATH}"
+            yield f"http://127.0.0.1:{server.server_port}{LICENSE_PATH}"
         finally:
             server.shutdown()
             server.server_close()

@@ -1,4 +1,4 @@
-"""What a licence grants: a content key, and the terms of its use. Each kind of terms has its own type.
+"""What a license grants: a content key, and the terms of its use. Each kind of terms has its own type.
 
 Durations are in seconds, and `None` means no limit.
 """
@@ -36,7 +36,7 @@ class Streaming:
 
 @dataclass(frozen=True)
 class Persistent:
-    """Terms to keep a licence on a device that knows only one limit: `storage`, which counts from the grant."""
+    """Terms to keep a license on a device that knows only one limit: `storage`, which counts from the grant."""
 
     storage: int | None = None
 
@@ -48,7 +48,7 @@ class Persistent:
 
 @dataclass(frozen=True)
 class OfflineKey:
-    """Terms to keep a licence with two limits: `storage` until playback first begins, then `playback`.
+    """Terms to keep a license with two limits: `storage` until playback first begins, then `playback`.
 
     `identifier` is the content id of version 1 and the stream id of version 2; version 2 also has a `title_id`.
     """
@@ -74,7 +74,7 @@ Terms = Streaming | Persistent | OfflineKey
 
 
 @dataclass(frozen=True)
-class Licence:
+class License:
     """What a CKC contains. Only answers of an external module have a `session_key_version`."""
 
     content_key: bytes

@@ -17,9 +17,9 @@ from fairplay_device.facts import (
     SyncV2,
 )
 from fairplay_device.key_server import OpenedSPC, key_server_for
-from fairplay_device.licence import OfflineKey, Persistent, Streaming, Terms
+from fairplay_device.license import OfflineKey, Persistent, Streaming, Terms
 from fairplay_device.spc import SPCOptions, device_for
-from licence_policy import (
+from license_policy import (
     ContentKey,
     Demand,
     Policy,
@@ -167,8 +167,8 @@ def test_a_reported_level_of_zero_is_below_all(opened: OpenedSPC) -> None:
     ids=["unlabelled", "audio", "SD", "HD", "UHD", "own label", "floor of the key", "floor below the policy"],
 )
 def test_each_content_type_has_its_protection(opened: OpenedSPC, key: ContentKey, hdcp: int, level: int) -> None:
-    licence = decide(replace(opened, capabilities=ABLE), Right(), key, POLICY, offline=False)
-    assert (enforced_hdcp(licence.hdcp_level), licence.security_level) == (hdcp, level)
+    license = decide(replace(opened, capabilities=ABLE), Right(), key, POLICY, offline=False)
+    assert (enforced_hdcp(license.hdcp_level), license.security_level) == (hdcp, level)
 
 
 def test_the_stricter_of_two_demands_holds(opened: OpenedSPC) -> None:
@@ -176,14 +176,14 @@ def test_the_stricter_of_two_demands_holds(opened: OpenedSPC) -> None:
     lax = Right(demand=Demand("none", "audio"))
     floors = {"UHD": (tags.HDCP_TYPE_1, tags.LEVEL_MAIN), "HD": (tags.HDCP_TYPE_0, tags.LEVEL_BASELINE)}
     for track, floor in floors.items():
-        licence = decide(able, lax, replace(KEY, track=track), POLICY, offline=False)
-        assert (licence.hdcp_level, licence.security_level) == floor
+        license = decide(able, lax, replace(KEY, track=track), POLICY, offline=False)
+        assert (license.hdcp_level, license.security_level) == floor
     assert decide(able, lax, KEY, POLICY, offline=False).hdcp_level == tags.HDCP_NOT_REQUIRED
     strict = Right(tracks={"SD": Demand("type1", "main"), "HD": Demand()})
-    licence = decide(able, strict, replace(KEY, track="SD"), POLICY, offline=False)
-    assert (licence.hdcp_level, licence.security_level) == (tags.HDCP_TYPE_1, tags.LEVEL_MAIN)
-    licence = decide(able, strict, replace(KEY, track="HD"), POLICY, offline=False)
-    assert (licence.hdcp_level, licence.security_level) == (tags.HDCP_TYPE_0, tags.LEVEL_BASELINE)
+    license = decide(able, strict, replace(KEY, track="SD"), POLICY, offline=False)
+    assert (license.hdcp_level, license.security_level) == (tags.HDCP_TYPE_1, tags.LEVEL_MAIN)
+    license = decide(able, strict, replace(KEY, track="HD"), POLICY, offline=False)
+    assert (license.hdcp_level, license.security_level) == (tags.HDCP_TYPE_0, tags.LEVEL_BASELINE)
 
 
 @pytest.mark.parametrize("capabilities", [None, 0, tags.CAPABILITY_LEVEL_MAIN])

@@ -1,4 +1,4 @@
-"""The Python device against the Python key server over HTTP: licences to stream and to keep, sync requests."""
+"""The Python device against the Python key server over HTTP: licenses to stream and to keep, sync requests."""
 
 import datetime
 import json
@@ -13,11 +13,11 @@ from fairplay_device.ckc import open_ckc
 from fairplay_device.credentials import Credential
 from fairplay_device.facts import NO_EXPIRY, SyncV2
 from fairplay_device.key_server import key_server_for
-from fairplay_device.licence import Licence, OfflineKey, Streaming
+from fairplay_device.license import License, OfflineKey, Streaming
 from fairplay_device.spc import Device, SPCOptions, device_for
-from licence_client import Answer, LicenceClient
-from licence_policy import ContentKey, Refused, Right
-from licence_server import LicenceServer, always, by_right
+from license_client import Answer, LicenseClient
+from license_policy import ContentKey, Refused, Right
+from license_server import LicenseServer, always, by_right
 from random_requests import named_on_failure, random_content_key, random_options, random_right, random_sync
 
 ASSET_ID = b"interop-asset"
@@ -35,12 +35,12 @@ pytestmark = pytest.mark.oracle
 class Running:
     """A server, a client of the server, and the credential that both use."""
 
-    server: LicenceServer
-    client: LicenceClient
+    server: LicenseServer
+    client: LicenseClient
     credential: Credential
 
     def sync(self, device: Device, request: SyncV2) -> Answer:
-        return self.client.licence(device.request(SPCOptions(ASSET_ID, sync=request)).message, TOKEN)
+        return self.client.license(device.request(SPCOptions(ASSET_ID, sync=request)).message, TOKEN)
 
     def challenge(self) -> int:
         answer = self.client.challenge(TOKEN)
@@ -53,9 +53,9 @@ class Running:
 
 @pytest.fixture(scope="module")
 def running(made_credential: Credential) -> Iterator[Running]:
-    server = LicenceServer(key_server_for(made_credential), always(Licence(KEY.key, KEY.iv)))
+    server = LicenseServer(key_server_for(made_credential), always(License(KEY.key, KEY.iv)))
     with server.running() as url:
-        client = LicenceClient(url.removesuffix("/fps/license"))
+        client = LicenseClient(url.removesuffix("/fps/license"))
         yield Running(server, client, made_credential)
         client.close()
 
@@ -69,7 +69,7 @@ def device(request: pytest.FixtureRequest, made_credential: Credential) -> Devic
 def test_keeping_is_asked_for_in_the_address(offline: bool, running: Running, device: Device) -> None:
     running.server.grant = by_right(Right(mode="both", storage=60), KEY)
     context = device.request(SPCOptions(ASSET_ID, capabilities=tags.CAPABILITY_OFFLINE_KEY))
-    answer = running.client.licence(context.message, TOKEN, offline=offline)
+    answer = running.client.license(context.message, TOKEN, offline=offline)
     assert answer.status == 200
     expected = OfflineKey(KEY.key_id, 60, None) if offline else Streaming()
     assert open_ckc(answer.body, context.secrets).terms == expected
@@ -78,7 +78,7 @@ def test_keeping_is_asked_for_in_the_address(offline: bool, running: Running, de
 def test_a_right_to_stream_is_none_to_keep(running: Running, device: Device) -> None:
     running.server.grant = by_right(Right(), KEY)
     context = device.request(SPCOptions(ASSET_ID, capabilities=tags.CAPABILITY_OFFLINE_KEY))
-    answer = running.client.licence(context.message, TOKEN, offline=True)
+    answer = running.client.license(context.message, TOKEN, offline=True)
     assert (answer.status, answer.code) == (403, "offline_not_allowed")
 
 
@@ -90,16 +90,16 @@ def test_random_combinations(running: Running, seed: int) -> None:
         right, offline = random_right(randomness, key), randomness.random() < 0.5
         running.server.grant = grant = by_right(right, key)
         context = randomness.choice(devices).request(options)
-        answer = running.client.licence(context.message, TOKEN, offline=offline)
+        answer = running.client.license(context.message, TOKEN, offline=offline)
         with named_on_failure(f"combination {number}, offline {offline}", options, key, right):
             try:
-                licence = grant(running.server.opened[-1], offline)
+                license = grant(running.server.opened[-1], offline)
             except Refused as refused:
                 assert answer.status == 403
                 assert answer.code in refused.codes
                 continue
             granted = open_ckc(answer.body, context.secrets)
-            assert (granted.content_key, granted.content_iv, granted.terms) == (key.key, key.iv, licence.terms)
+            assert (granted.content_key, granted.content_iv, granted.terms) == (key.key, key.iv, license.terms)
 
 
 # --- Sync requests ---------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_random_sync_requests(running: Running, seed: int) -> None:
     for number in range(SYNC_COUNT):
         request = random_sync(randomness, challenge=running.challenge() if randomness.random() < 0.3 else 0)
         options = replace(random_options(randomness, ASSET_ID), sync=request, return_request=())
-        answer = running.client.licence(randomness.choice(devices).request(options).message, TOKEN)
+        answer = running.client.license(randomness.choice(devices).request(options).message, TOKEN)
         with named_on_failure(f"sync request {number}", options):
             members = json.loads(answer.body)
             assert members["offline-sync"]["version"] == request.version

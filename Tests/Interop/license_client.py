@@ -1,4 +1,4 @@
-"""A client for licence requests over HTTP/1.1, on one connection that stays open. It uses only the standard library."""
+"""A client for license requests over HTTP/1.1, on one connection that stays open. It uses only the standard library."""
 
 import http.client
 import json
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from secret_watch import WATCH
 
-LICENCE_PATH = "/fps/license"
+LICENSE_PATH = "/fps/license"
 CHALLENGE_PATH = "/fps/challenge"
 TIMEOUT_SECONDS = 20
 # Less than the idle time after which a server may close a connection, so that no request meets a closing connection.
@@ -49,7 +49,7 @@ class Answer:
         return self.status, headers, MEMBERS_OF_ONE_ANSWER.sub(rb"\1*", self.body)
 
 
-class LicenceClient:
+class LicenseClient:
     """A client of one server.
 
     It never repeats a request, so that a connection dropped without an answer is a failure.
@@ -65,8 +65,8 @@ class LicenceClient:
         self._last_use = 0.0
         self.request_ids: list[str | None] = []
 
-    def licence(self, spc: bytes, token: str | None, *, offline: bool = False) -> Answer:
-        path = f"{LICENCE_PATH}?offline=1" if offline else LICENCE_PATH
+    def license(self, spc: bytes, token: str | None, *, offline: bool = False) -> Answer:
+        path = f"{LICENSE_PATH}?offline=1" if offline else LICENSE_PATH
         return self._post(path, spc, token)
 
     def challenge(self, token: str | None) -> Answer:
