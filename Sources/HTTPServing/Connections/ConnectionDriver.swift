@@ -99,6 +99,9 @@ protocol ConnectionDriver: AnyObject {
 }
 
 extension ConnectionDriver {
+    /// False, because only HTTP/1.1 has requests whose head arrives alone on the connection.
+    var isInHead: Bool { false }
+
     /// Nothing, because the answer to what came last would reach no client.
     func lost(on connection: HTTPConnection) {}
 }
@@ -121,7 +124,6 @@ extension PreludeDriver {
     var isReading: Bool { false }
 
     var state: HTTPConnectionState { .arriving }
-    var isInHead: Bool { false }
     var heldMemory: HeldMemory { HeldMemory() }
     func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief { .none }
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {}
