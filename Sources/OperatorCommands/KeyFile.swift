@@ -1,5 +1,6 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import ContentKeys
 import KeyCrypto
 

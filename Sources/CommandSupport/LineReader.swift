@@ -1,9 +1,9 @@
-import CommandLineKit
+package import CommandLineKit
 import Foundation
 import KeyCrypto
 
 /// Reads a text of any size line by line. It wipes its buffers, because lines may have keys.
-struct LineReader: ~Copyable {
+package struct LineReader: ~Copyable {
     /// The size of the longest line, in bytes.
     private let lineSizeMaximum: Int
     private let name: String
@@ -13,16 +13,16 @@ struct LineReader: ~Copyable {
     private var start = 0
     private var isAtEnd = false
     /// The number of the line that was returned last, from 1.
-    private(set) var number = 0
+    package private(set) var number = 0
     /// The size of the file in bytes; nil if it is not known.
     private let size: Int?
     private var readSize = 0
 
     /// The part of the file that has been read, from 0 to 1; nil if its size is not known.
-    var share: Double? { size.map { Double(min(readSize, $0)) / Double(max($0, 1)) } }
+    package var share: Double? { size.map { Double(min(readSize, $0)) / Double(max($0, 1)) } }
 
     /// The file at a path, or standard input for "-".
-    init(_ path: String, lineSizeMaximum: Int = 64 << 10, _ context: CommandContext) throws(CommandError) {
+    package init(_ path: String, lineSizeMaximum: Int = 64 << 10, _ context: CommandContext) throws(CommandError) {
         self.lineSizeMaximum = lineSizeMaximum
         name = path == "-" ? "standard input" : path
         if path == "-" {
@@ -45,7 +45,7 @@ struct LineReader: ~Copyable {
     }
 
     /// The next line without its end (LF or CR LF); nil after the last one. The caller wipes it if it is secret.
-    mutating func next() throws(CommandError) -> [UInt8]? {
+    package mutating func next() throws(CommandError) -> [UInt8]? {
         while true {
             if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
                 defer { start = end + 1 }
