@@ -272,7 +272,7 @@ def with_template(setup: Path, template: str) -> None:
         ("skd://{kid}", None),
         ("skd://keys.example.com/fps/license/{kid}", None),
         ("skd://keys.example.com/fps/v1/license/{kid}?a=b", None),
-        ("skd://keys.example.com/fps/license/{kid}", "/fps/license/{kid}"),
+        ("skd://keys.example.com/fps/licenses/{kid}", "/fps/licenses/{kid}"),
         ("skd://keys.example.com/{kid}", "/{kid}"),
     ],
 )

@@ -93,7 +93,7 @@ import Testing
 
     @Test(arguments: [
         "/fps/license/", "/fps/license/a/b", "/fps/license/x", "/fps/v1/license/", "/contentlicenseservice/v1/licenses",
-        "/a/contentlicenseservice/v1/licenses", "/fps/v2/license",
+        "/a/contentlicenseservice/v1/license", "/fps/v2/license",
     ])
     func thereAreNoOthers(path: String) async throws {
         let (response, _) = try await license(path)

@@ -119,7 +119,7 @@ import Testing
     // MARK: Other addresses
 
     @Test(arguments: [
-        "/", "/fps", "/fps/", "/fps/license/", "/fps/license", "/FPS/LICENSE", "//fps/license", "/fps/%6cicense",
+        "/", "/fps", "/fps/", "/fps/license/", "/fps/licenses", "/FPS/LICENSE", "//fps/license", "/fps/%6cicense",
         "/fps/license/../certificate", "/metrics", "/livez/", "/healthz", "*",
     ])
     func knowsNoOtherPath(path: String) async throws {
