@@ -110,6 +110,7 @@ extension Command {
                 try report(
                     items, of: kind, none: "the subject has no \(kind.rawValue)", asJSON: arguments.isSet(.json),
                     context)
+                if items.isEmpty { given.noteDoubt(context) }
             })
     }
 
@@ -141,6 +142,7 @@ extension Command {
                 try report(
                     changed, of: kind, none: "the subject had no \(kind.rawValue)", asJSON: arguments.isSet(.json),
                     context)
+                if changed.isEmpty { given.noteDoubt(context) }
             })
     }
 
@@ -188,6 +190,7 @@ private struct AccountArguments {
 
     let file: ConfigurationFile
     let subject: AccountSubject
+    private let doubt: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
@@ -195,6 +198,12 @@ private struct AccountArguments {
             try AccountSubject(names: file.configuration.accountNames) { Self.text($0, arguments) }
         }
         self.file = file
+        doubt = PseudonymDoubt.note(on: "--subject", arguments.value(Self.subject))
+    }
+
+    /// Says that the subject may be no name, after an answer that nothing is there.
+    func noteDoubt(_ context: CommandContext) {
+        if let doubt { context.note(doubt) }
     }
 
     static func text(_ name: String, _ arguments: Arguments) -> String? {

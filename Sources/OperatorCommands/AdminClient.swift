@@ -40,16 +40,18 @@ struct AdminClient {
         _ arguments: Arguments, _ file: ConfigurationFile?, _ context: CommandContext,
         for permission: AdminPermission? = nil
     ) throws(CommandError) {
-        let listener = file?.configuration.listeners.admin.first
+        let listeners = file?.configuration.listeners.admin ?? []
+        var listener = listeners.first
         if let text = arguments.value(Self.server) {
             name = text
+            listener = listeners.first { Self.name(of: $0) == text } ?? (Self.isOfThisHost(text) ? listener : nil)
         } else if case .socket(let address)? = listener?.address {
             switch address {
-            case .unix: name = "\(address)"
             case .internet(_, 0):
                 throw .usage("the admin listener of the configuration has a free port: name it with --server")
-            case .internet: name = (listener?.transport.tls == nil ? "http://" : "https://") + "\(address)"
+            case .unix, .internet: break
             }
+            name = listener.flatMap(Self.name) ?? ""
         } else {
             throw .usage("--server is missing: the configuration names no address of an admin listener")
         }
@@ -71,6 +73,21 @@ struct AdminClient {
                 try Self.token(of: listener, for: permission, context)
             }
         }
+    }
+
+    /// How `--server` names a listener; nil if systemd opens it.
+    private static func name(of listener: Configuration.AdminListener) -> String? {
+        guard case .socket(let address) = listener.address else { return nil }
+        guard case .internet = address else { return "\(address)" }
+        return (listener.transport.tls == nil ? "http://" : "https://") + "\(address)"
+    }
+
+    /// Whether a server is on this host. Tokens of the configuration go to no other one that it does not name, because
+    /// the address may be mistyped.
+    private static func isOfThisHost(_ server: String) -> Bool {
+        if server.hasPrefix("unix:") { return true }
+        guard let host = URLComponents(string: server)?.host else { return false }
+        return host == "localhost" || IPAddress(host.trimming { "[]".contains($0) })?.isLoopback == true
     }
 
     /// The first token of a listener that has a permission. Without one the first token, so that the daemon says which
@@ -102,7 +119,13 @@ struct AdminClient {
     /// Why there is no good answer, in words.
     func refusal(of status: Int) -> String {
         switch status {
+        case 401 where token == nil:
+            "\(name) asks for an admin token: give it by --token, because those of the configuration go only to its own"
+                + " listeners and to this host"
         case 401: "\(name) does not accept the admin token"
+        case 429:
+            "\(name) answered with status 429: after many wrong admin tokens from one network, a wrong one is not looked"
+                + " at for a while. Compare the token with that of the daemon"
         case 403: "no role of the admin token allows this at \(name)"
         default: "\(name) answered with status \(status)"
         }

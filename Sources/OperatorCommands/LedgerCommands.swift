@@ -22,7 +22,7 @@ extension Command {
         summary: "Find entries by license, content, subject, token, cookie or time, the newest first",
         details: """
             An entry must match every given option. The ledger has pseudonyms of devices and subjects; --subject takes the subject's name
-            in tokens, and looks for its pseudonym. The newest entries come first; latchkey ledger export prints them in
+            in tokens, and looks for its pseudonym, or the pseudonym as an entry shows it, after pseudonym: as one word. The newest entries come first; latchkey ledger export prints them in
             the order in which they were recorded.
             """,
         examples: [
@@ -49,6 +49,7 @@ extension Command {
                 }
             } else if found.isEmpty {
                 context.note("no entry matches")
+                if let note = given.doubt { context.note(note) }
             } else {
                 try context.print(found.map(\.text).joined(separator: "\n"))
             }
@@ -149,11 +150,14 @@ struct LedgerArguments {
 
     private let path: String
     let query: LedgerQuery
+    /// A doubt about the subject's name, for an answer without entries.
+    let doubt: String?
     let configuration: ConfigurationFile
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         configuration = try OpenedLedger.configuration(arguments.required(Self.config), context)
         path = configuration.configuration.storage.databasePath
+        doubt = PseudonymDoubt.note(on: "--subject", arguments.value(Self.subject), takesMark: true)
         query = LedgerQuery(
             license: try arguments.value(Self.license).map(Self.licenseID), content: arguments.value(Self.content),
             subject: try Self.subject(arguments, configuration, context), tokenID: arguments.value(Self.token),
@@ -236,6 +240,7 @@ struct LedgerArguments {
         _ arguments: Arguments, _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) -> Pseudonym? {
         guard let subject = arguments.value(subject) else { return nil }
+        if let shown = Pseudonym(shownShort: subject) { return shown }
         let issuers = Set(file.configuration.entitlement.issuers.map(\.issuer))
         guard let issuer = arguments.value(issuer) ?? (issuers.count == 1 ? issuers.first : nil) else {
             throw .usage("--issuer is missing: several issuers are configured, and each has subjects of its own")

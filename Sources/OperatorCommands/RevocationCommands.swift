@@ -57,6 +57,7 @@ extension Command {
             }
             try RevocationArguments.report(added.revocation, arguments, context)
             if let note = given.note { context.note(note) }
+            if let note = await given.doubtOfContent(context) { context.note(note) }
         })
 
     private static let liftRevocation = Command(
@@ -129,6 +130,8 @@ private struct RevocationArguments {
     let target: RevocationTarget
     /// A doubt whether the value is the right one; nil if there is none.
     let note: String?
+    /// The value, if the kind is content.
+    private let content: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
@@ -138,6 +141,7 @@ private struct RevocationArguments {
                 kind: kind, issuer: arguments.value(Self.issuer), value: value, issuers: file.configuration.issuerNames)
         }
         self.file = file
+        content = kind == Revocation.Kind.content.rawValue ? value : nil
         // An issuer may have chosen such an id, so it is not refused.
         let mayBeOfSPC =
             kind == Revocation.Kind.session.rawValue && value.utf8.count == 16
@@ -162,11 +166,25 @@ private struct RevocationArguments {
             let hasOthers = issuers.contains { $0.keysFile != nil || $0.keysURL != nil }
             words = "key under entitlement.issuers has this kid" + (hasOthers ? ", besides keysFile and keysURL" : "")
             known = issuers.flatMap { $0.keys.map(\.kid) }
-        case .tokenID?, .subject?, .hardware?, .device?, .content?, .session?, nil: return nil
+        case .subject?, .device?:
+            return PseudonymDoubt.note(on: "--value", value)
+        case .tokenID?, .hardware?, .content?, .session?, nil: return nil
         }
         guard !known.contains(value) else { return nil }
         let meant = NearestName.of(value, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
         return "note: no \(words); a mistyped name revokes nothing\(meant)"
+    }
+
+    /// A doubt about a content or key id of which nothing is stored.
+    func doubtOfContent(_ context: CommandContext) async -> String? {
+        guard let content, let store = try? OpenedKeyStore(configuration: file.path, context) else { return nil }
+        if let id = try? ContentID(content), (try? await store.keys(of: id).isEmpty) == false { return nil }
+        if let id = try? KeyID(parsing: content), let keys = try? store.maintenance(), (try? await keys.key(id)) != nil
+        {
+            return nil
+        }
+        return "note: no stored key has this content id or key id; a mistyped name revokes nothing. latchkey keys list "
+            + "shows the ids"
     }
 
     static func attempt<Result>(_ body: () throws(RevocationFault) -> Result) throws(CommandError) -> Result {

@@ -167,6 +167,17 @@ import Testing
         #expect(made.status == 0 && made.messages.contains("certificate 2 of --recipient is the same as certificate 1"))
     }
 
+    /// The key is in the sealed files, so nothing opens them after the host is lost.
+    @Test func warnsOfARecipientWhoseKeyIsAFileOfThisNode() async throws {
+        try await fill()
+        let own = fixture.folder.path("fairplay/certificate-2048.der")
+        let made = try await run("backup", "create", "--output", backup, "--recipient", own)
+        #expect(made.status == 0 && made.messages.contains("privateKey2048 opens the sealed files"), "\(made.messages)")
+        try FileManager.default.removeItem(atPath: backup)
+        let other = try await run("backup", "create", "--output", backup, "--recipient", makeRecipient().certificate)
+        #expect(other.status == 0 && !other.messages.contains("opens the sealed files"), "\(other.messages)")
+    }
+
     @Test func neverTakesANameThatIsThere() async throws {
         try await fill()
         try elsewhere.write([1], to: "backup")

@@ -24,4 +24,34 @@ import Testing
         let right = try await add(kind, known)
         #expect(right.status == 0 && right.messages.isEmpty, "\(right.messages)")
     }
+
+    /// Nothing says that such a name is wrong, so it is stored.
+    @Test func doubtsAPseudonymInThePlaceOfAName() async throws {
+        let digits = String(repeating: "8a3a682f", count: 4)
+        let run = try await add("sub", digits)
+        #expect(run.status == 0 && run.messages.contains("this names no viewer"), "\(run.messages)")
+        #expect(try await add("sub", "viewer-7").messages.isEmpty)
+        let listed = try await LatchkeyProcess(
+            "account", "devices", "list", "--config", fixture.configuration, "--subject", digits)
+        #expect(listed.messages.contains("this names no viewer"), "\(listed.messages)")
+        for (subject, note) in [(digits, "write pseudonym:"), ("pseudonym:" + digits, "no entry matches")] {
+            let found = try await LatchkeyProcess(
+                "ledger", "query", "--config", fixture.configuration, "--subject", subject)
+            #expect(found.status == 0 && found.messages.contains(note), "\(found.messages)")
+        }
+    }
+
+    @Test func doubtsAContentWithoutAKey() async throws {
+        let made = try await LatchkeyProcess(
+            "keys", "create", "--config", fixture.configuration, "--content", "movie-1", "--json")
+        let key = try #require(made.output.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/)).output
+        for value in ["movei-1", "skd://\(key)", "movie-1 "] {
+            let run = try await add("content", value)
+            #expect(run.status == 0 && run.messages.contains("no stored key has this"), "\(run.messages)")
+        }
+        for value in ["movie-1", String(key)] {
+            let run = try await add("content", value)
+            #expect(run.status == 0 && run.messages.isEmpty, "\(run.messages)")
+        }
+    }
 }

@@ -102,6 +102,16 @@ import Testing
         #expect(other.status == 0 && other.messages.contains("does not accept the admin token"), "\(other.messages)")
     }
 
+    /// On Linux, the address 0.0.0.0 leads to this host, but it is not an address that only this host has.
+    @Test func givesNoTokenOfTheConfigurationToAnotherHost() async throws {
+        try recordRefusal()
+        let server = try server("401 Unauthorized")
+        let elsewhere = server.url.replacing("127.0.0.1", with: "0.0.0.0")
+        let run = try await why(Self.id, "--config", fixture.configuration, "--server", elsewhere)
+        #expect(run.status == 0 && run.messages.contains("asks for an admin token: give it by --token"))
+        #expect(server.request.contains("GET /v1/refusals/") && !server.request.contains("Bearer"), "\(server.request)")
+    }
+
     /// The row of a key that was asked for by its key id names the key, and another content.
     @Test func saysWhatBecameOfAKeyThatWasAskedForByItsID() async throws {
         let kid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"

@@ -193,7 +193,9 @@ package enum AccountFault: Error, Equatable, CustomStringConvertible {
         case .issuerNotAsked: "\(name("issuer")) is only for the name of a subject, and not for a cookie or a pseudonym"
         case .customerUnknown: "\(name("customer")) is missing, or names no customer of expressPlay.customers"
         case .customerNotAsked: "\(name("customer")) is only for a cookie"
-        case .pseudonymMalformed: "64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
+        case .pseudonymMalformed:
+            "64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark), as lists with --json show them: the 32 "
+                + "digits of the ledger and of latchkey why find nothing here, so give the name in the tokens"
         case .deviceMalformed: "name a device by its HU (40 hexadecimal digits or 27 of base64url) or by its pseudonym"
         case .playbackMalformed: "name a playback in the form that a list shows"
         case .selectionMissing(let kind):

@@ -87,7 +87,7 @@ package enum LedgerFilterFault: Error, Equatable, CustomStringConvertible {
 
 extension Pseudonym {
     /// Reads the half of a pseudonym that an entry of the ledger shows, after the mark of pseudonyms.
-    fileprivate init?(shownShort text: String) {
+    package init?(shownShort text: String) {
         guard text.hasPrefix(RevocationTarget.pseudonymMark) else { return nil }
         let digits = String(text.dropFirst(RevocationTarget.pseudonymMark.count))
         guard let half = (try? Hexadecimal.decode(digits)).flatMap({ Bytes16($0) }) else { return nil }

@@ -84,6 +84,17 @@ struct BackupCreation {
         }
     }
 
+    /// Warns of a recipient whose key is itself in the sealed files: it is lost together with this host.
+    private func warnOfOwnKeys(_ sealed: [UInt8], _ configured: ConfiguredFiles) {
+        for file in configured.files {
+            guard let contents = file.contents else { continue }
+            do throws(CryptoError) { _ = try SealedMessage.open(sealed, with: contents.bytes) } catch { continue }
+            context.note(
+                "warning: the file of \(file.named.field) opens the sealed files, and is one of them. If this host is lost, "
+                    + "nothing opens them: name a --recipient whose key is kept elsewhere")
+        }
+    }
+
     private func fill(_ folder: BackupFolder) throws(CommandError) -> BackupManifest {
         let configuration = try wrap(
             CommandError.file,
@@ -94,7 +105,9 @@ struct BackupCreation {
         let configured = ConfiguredFiles(file, nil, context)
         try write(configuration, .configuration, folder)
         if let recipients {
-            try write(SealedFiles(configured).sealed(for: recipients), .secrets, folder)
+            let sealed = try SealedFiles(configured).sealed(for: recipients)
+            warnOfOwnKeys(sealed, configured)
+            try write(sealed, .secrets, folder)
         }
         for file in configured.files where file.contents == nil {
             context.note("warning: \(file.named.field): \(file.error?.description ?? "cannot be read")")

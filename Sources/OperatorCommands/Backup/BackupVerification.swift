@@ -54,7 +54,10 @@ struct BackupVerification {
         // Credentials may have been renewed since then, and the stored data does not depend on them.
         let count = verification.findings.count { !$0.isAboutCredentials }
         guard count == 0, let manifest else {
-            throw .failed("the backup is not put back: \(count.counted("finding")); nothing was changed")
+            let isClosed = sealed == nil && BackupFolder.exists(folder.path(of: .secrets))
+            throw .failed(
+                "the backup is not put back: \(count.counted("finding")); nothing was changed"
+                    + (isClosed ? ". --recipient-key opens the files that are sealed in it" : ""))
         }
         return manifest
     }

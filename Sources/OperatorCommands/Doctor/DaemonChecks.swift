@@ -128,7 +128,7 @@ struct DaemonChecks {
                 ? .good("daemon.reload", "the last reload, or the start, succeeded")
                 : .bad(
                     "daemon.reload", "the last reload was refused, and the daemon goes on with what it had",
-                    remedy: "latchkeyd --check names the fault")
+                    remedy: "latchkeyd --check=full names the fault")
         }
     }
 
