@@ -74,7 +74,8 @@ def test_one_address_cannot_take_the_descriptors_that_the_daemon_needs(tmp_path:
                 other.sendall(REQUEST)
                 assert other.recv(4096).startswith(b"HTTP/1.1 200 ")
             metrics = daemon.metrics()
-            assert metrics[REFUSED % "address"] > 0
+            # Half a head gives way like an idle connection.
+            assert metrics[REFUSED % "address"] + metrics[REFUSED % "address_idle"] > 0
             assert metrics["process_open_fds"] < 256 - 16
         finally:
             for connection in held:
