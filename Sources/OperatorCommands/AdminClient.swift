@@ -1,6 +1,7 @@
 import ByteCoding
 import CommandLineKit
 import CommandSupport
+import Foundation
 import HTTPCalls
 import KeyCrypto
 import POSIXSockets
