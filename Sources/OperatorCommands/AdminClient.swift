@@ -88,7 +88,7 @@ struct AdminClient {
     private static func isOfThisHost(_ server: String) -> Bool {
         if server.hasPrefix("unix:") { return true }
         guard let host = URLComponents(string: server)?.host else { return false }
-        return host == "localhost" || IPAddress(host.trimming { "[]".contains($0) })?.isLoopback == true
+        return host == "localhost" || IPAddress(host.filter { !"[]".contains($0) })?.isLoopback == true
     }
 
     /// The first token of a listener that has a permission. Without one the first token, so that the daemon says which
