@@ -47,6 +47,8 @@ package final class LedgerShipping: Sendable {
         /// The cause that was logged last, so that an outage is logged once.
         var failure: String?
         var nextForgetting = MonotonicTime(nanoseconds: .min)
+        /// The node's state that the others were told last, in one word.
+        var toldState: String?
         /// The connection on which the last comparison began, as a number of `PostgreSQLHealth.arrivals`.
         var comparedArrival = 0
         /// The last comparison, under way or finished; nil before the first one.
@@ -205,9 +207,12 @@ package final class LedgerShipping: Sendable {
 
     private func forgetWhenDue() async {
         let now = SystemMonotonicClock().monotonicTime
+        let report = report
         let isDue = state.withLock { state in
-            guard now >= state.nextForgetting, !state.isStopped else { return false }
-            state.nextForgetting = now + Self.forgettingPause
+            // Others would otherwise take a node for one that starts, for a minute after its start.
+            let isDue = now >= state.nextForgetting || report?.state != state.toldState
+            guard isDue, !state.isStopped else { return false }
+            (state.nextForgetting, state.toldState) = (now + Self.forgettingPause, report?.state)
             return true
         }
         guard isDue else { return }

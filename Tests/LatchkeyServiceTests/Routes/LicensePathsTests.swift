@@ -231,7 +231,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("skd://keys.example.com/{kid}", "/{kid}"), ("skd://keys.example.com/fps/licenses/{kid}", "/fps/licenses/{kid}"),
+        ("skd://keys.example.com/{kid}", "/{kid}"),
+        ("skd://keys.example.com/fps/licenses/{kid}", "/fps/licenses/{kid}"),
         ("skd://keys.example.com/fps/certificate?cid={kid}", "/fps/certificate"),
         ("skd://keys.example.com/fps/license/{kid}/", "/fps/license/{kid}/"),
         ("skd://keys.example.com/drm/fps/license/{kid}", "/drm/fps/license/{kid}"),
