@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Finds out why this process could not connect to a unix socket.
