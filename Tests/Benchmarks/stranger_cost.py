@@ -3,6 +3,8 @@
 Every case sends a query, header or body of an allowed size and without a good token, in the shapes that are dear to
 parse. The cost is the processor time of the daemon for each request. A case that ends its connection is compared with
 a plain refusal on a connection of its own. The rates of requests are practically off, so every request is judged.
+A case above the goal is measured again with more requests, because other work of the machine can double a short
+measurement. Then that figure counts.
 """
 
 import argparse
@@ -20,6 +22,8 @@ from pathlib import Path
 from load_daemon import Daemon, Programs
 
 ROUNDS = 3
+# How many times more requests the second measurement of a case has.
+AGAIN = 5
 GOAL = 5.0
 PATH = "/fps/license"
 TARGET_SIZE, HEAD_SIZE, REPORT_SIZE, FORM_SIZE, BODY_SIZE = 8_000, 15_000, 8_000, 16_000, 65_000
@@ -253,6 +257,9 @@ def main() -> int:
                     if case.setup != kind or options.only not in case.name:
                         continue
                     ratio, cost, status = compared(client, case, options.count)
+                    if ratio > GOAL:
+                        print(f"{ratio:6.2f}  measured again: {case.name}", flush=True)
+                        ratio, cost, status = compared(client, case, AGAIN * options.count)
                     over += ratio > GOAL
                     mark = " OVER" if ratio > GOAL else ""
                     print(f"{ratio:6.2f}  {cost * 1e6:7.0f} us  {case.name}: {status}{mark}", flush=True)
