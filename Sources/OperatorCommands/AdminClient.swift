@@ -44,15 +44,14 @@ struct AdminClient {
         let listeners = file?.configuration.listeners.admin ?? []
         var listener = listeners.first
         if let text = arguments.value(Self.server) {
-            name = text
-            listener = listeners.first { Self.name(of: $0) == text } ?? (Self.isOfThisHost(text) ? listener : nil)
-        } else if case .socket(let address)? = listener?.address {
-            switch address {
-            case .internet(_, 0):
+            name = text.hasSuffix("/") ? String(text.dropLast()) : text
+            let own = listeners.first { [name] in Self.name(of: $0) == name }
+            listener = own ?? (Self.isOfThisHost(name) ? listener : nil)
+        } else if let own = listener.flatMap(Self.name) {
+            if case .socket(.internet(_, 0))? = listener?.address {
                 throw .usage("the admin listener of the configuration has a free port: name it with --server")
-            case .unix, .internet: break
             }
-            name = listener.flatMap(Self.name) ?? ""
+            name = own
         } else {
             throw .usage("--server is missing: the configuration names no address of an admin listener")
         }
@@ -63,7 +62,7 @@ struct AdminClient {
             settings.unixSocket = String(name.dropFirst(5))
             url = "http://localhost"
         } else if name.hasPrefix("http://") || name.hasPrefix("https://") {
-            url = name.hasSuffix("/") ? String(name.dropLast()) : name
+            url = name
         } else {
             throw .usage("--server takes http://HOST:PORT, https://HOST:PORT or unix:PATH")
         }
@@ -125,8 +124,8 @@ struct AdminClient {
                 + " listeners and to this host"
         case 401: "\(name) does not accept the admin token"
         case 429:
-            "\(name) answered with status 429: after many wrong admin tokens from one network, a wrong one is not looked"
-                + " at for a while. Compare the token with that of the daemon"
+            "\(name) answered with status 429: it has no room for the request, or the admin token is wrong, as many of"
+                + " this network were before. Compare the token with that of the daemon"
         case 403: "no role of the admin token allows this at \(name)"
         default: "\(name) answered with status \(status)"
         }

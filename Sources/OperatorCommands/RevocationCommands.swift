@@ -128,7 +128,7 @@ private struct RevocationArguments {
 
     let file: ConfigurationFile
     let target: RevocationTarget
-    /// A doubt whether the value is the right one; nil if there is none.
+    /// Why the value may be a wrong one; nil if nothing says so.
     let note: String?
     /// The value, if the kind is content.
     private let content: String?

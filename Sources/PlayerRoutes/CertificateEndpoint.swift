@@ -21,7 +21,7 @@ package struct CertificateEndpoint: Sendable {
         case formatUnknown
     }
 
-    /// For the operator: why there is no certificate for a query. The client only learns that there is none.
+    /// Why a query finds no certificate, for the operator. The client gets only `not_found`.
     package struct Absence: Equatable, Sendable {
         package let cause: String
         package let found: String

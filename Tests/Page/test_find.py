@@ -294,7 +294,7 @@ def test_the_ledger_of_one_node_is_called_so(lab: Lab, desk: Desk, subject: str)
             JSON.stringify({ revocations: [{ kind: "sub", value: "x", revokedAt: 1000000000, reason: "" }] })));
     })(globalThis.fetch)""")
     desk.go("find").go("find", subject=subject)
-    desk.wait_for_text("By whom is in the ledger of the node where it was done", "#view .banner.bad")
+    desk.wait_for_text("The ledger of the node where it was done says by whom", "#view .banner.bad")
     words = desk.evaluate(
         "import('/page/other-nodes.js').then(({ sharedQuery }) => [{ subject: \"it's\", issuer: 'a b' },"
         " { request: 'x' }, { subject: 'pseudonym:ab' }].map(sharedQuery))"

@@ -72,7 +72,7 @@ function byWhom(query) {
   if (!others.length) return "The rows that are shown below do not say by whom.";
   const command = sharedQuery(query);
   return [
-    "By whom is in the ledger of the node where it was done",
+    "The ledger of the node where it was done says by whom",
     command ? [": ", el("code", {}, command)] : `: look at the pages of ${others.join(", ")}`,
     ".",
   ];

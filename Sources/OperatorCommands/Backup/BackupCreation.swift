@@ -90,8 +90,8 @@ struct BackupCreation {
             guard let contents = file.contents else { continue }
             do throws(CryptoError) { _ = try SealedMessage.open(sealed, with: contents.bytes) } catch { continue }
             context.note(
-                "warning: the file of \(file.named.field) opens the sealed files, and is one of them. If this host is lost, "
-                    + "nothing opens them: name a --recipient whose key is kept elsewhere")
+                "warning: the file of \(file.named.field) opens the sealed files, and is lost with this host: name a "
+                    + "--recipient whose key is kept elsewhere")
         }
     }
 

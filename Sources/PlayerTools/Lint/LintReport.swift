@@ -26,7 +26,7 @@ struct LintReport: Sendable {
         return isStrict ? errors : errors + " and " + warningCount.counted("warning")
     }
 
-    /// Whether a playlist has a key. METHOD=NONE is none.
+    /// Whether a playlist has a key. A line with METHOD=NONE does not count.
     private var hasKeys: Bool {
         playlists.contains { linted in
             linted.playlist.keys.contains { $0.attributes["METHOD"]?.text != "NONE" }

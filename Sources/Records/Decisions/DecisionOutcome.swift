@@ -28,7 +28,7 @@ package enum DecisionDenial: Equatable, Sendable {
     case slotEvicted
     /// A later token of the session has been used already.
     case sessionSuperseded
-    /// The rental has changed since the license was computed. The value is its stored record; nil if there is none.
+    /// The rental has changed since the license was computed. The value is its record, nil if none is stored.
     case rentalDiffers(RentalRecord?)
 }
 
