@@ -9,7 +9,7 @@ from browser import Page
 from conftest import KINDS, ROOT, Lab, Title, required
 from test_browser import LICENSE_PATH, assert_brought_the_key, assert_plays, kid_uri
 
-ARTICLE = ROOT / "Sources/LatchkeyService/LatchkeyService.docc/FirstFilm.md"
+ARTICLE = ROOT / "Documentation/start/film-to-iphone.md"
 # The address of the web server in the article, and that of the daemon.
 PAGES, DAEMON = "http://127.0.0.1:8000", "http://127.0.0.1:8080"
 

@@ -7,7 +7,7 @@ import Testing
 /// Checks each row of the table of asset ids in the article "What players get" against the resolver.
 @Suite struct AssetFormTableTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources/LatchkeyService/LatchkeyService.docc/PlayerAnswers.md")
+        .appending(path: "../../Documentation/apps/answers.md")
 
     private struct Row {
         let form: String

@@ -31,7 +31,7 @@ from license_policy import ContentKey
 from own_daemon import await_addresses, start_daemon, stop_daemon
 
 REPOSITORY = Path(__file__).parent.parent.parent
-ARTICLE = REPOSITORY / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "Rotation.md"
+ARTICLE = REPOSITORY / "Documentation/operate/rotation.md"
 WAIT_SECONDS = 90
 BLOCK_SECONDS = 60
 PAUSE_SECONDS = 0.005

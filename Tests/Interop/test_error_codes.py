@@ -27,7 +27,7 @@ from own_daemon import stop_daemon
 from test_callback import SECRET, service
 
 REPOSITORY = Path(__file__).parents[2]
-TABLE = REPOSITORY / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "Errors.md"
+TABLE = REPOSITORY / "Documentation/reference/errors.md"
 ROW = re.compile(r"\| `(\w+)` \| (\d{3})\b(.*?) \| (\S+) \| (\S+) \| (\S+) \| .* \|")
 NOT_YET: dict[str, str] = {}
 # Codes that need a stepped clock, a worker process, a failing database or a packager. Each names the test that gets it

@@ -21,10 +21,7 @@ from license_client import Answer, LicenseClient
 from own_daemon import OwnDaemon, running_daemon
 from packagers import PINNED, Document, Packager, Packagers, Request, document
 
-ARTICLE = (
-    Path(__file__).resolve().parents[2]
-    / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "PackagerRoutes.md"
-)
+ARTICLE = Path(__file__).resolve().parents[2] / "Documentation/packaging/json.md"
 FORMATS = (
     "json", "shaka", "shaka-streamer", "bento4", "bento4-dash", "bento4-hls", "gpac", "nginx-vod", "wowza", "usp",
     "mediaconvert", "bitmovin", "mediafilesegmenter", "cpix", "hls",

@@ -21,9 +21,9 @@ ALERTS = REPOSITORY / "Config/prometheus-alerts.yaml"
 COMPOSE = REPOSITORY / "Config/compose.yaml"
 ALERT_TESTS = REPOSITORY / "Tests/Monitoring/prometheus-alerts-test.yaml"
 DASHBOARD = REPOSITORY / "Config/grafana-dashboard.json"
-ARTICLE = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Alerts.md"
-ERRORS = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Errors.md"
-METRICS = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Metrics.md"
+ARTICLE = REPOSITORY / "Documentation/operate/runbooks.md"
+ERRORS = REPOSITORY / "Documentation/reference/errors.md"
+METRICS = REPOSITORY / "Documentation/reference/metrics.md"
 PROMTOOL = shutil.which("promtool")
 
 needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed (Debian package prometheus)")

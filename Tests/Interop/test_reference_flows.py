@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ARTICLE = ROOT / "Sources/LatchkeyService/LatchkeyService.docc/ReferenceFlows.md"
+ARTICLE = ROOT / "Documentation/tokens/reference-flows.md"
 
 
 def test_each_test_of_the_article_is_there() -> None:

@@ -243,7 +243,7 @@ def test_unknown_methods_and_versions_are_no_errors(tmp_path: Path, latchkey_pro
 # --- The admin listener ----------------------------------------------------------------------------------------------
 
 
-METRICS_ARTICLE = Path(__file__).parents[2] / "Sources/LatchkeyService/LatchkeyService.docc/Metrics.md"
+METRICS_ARTICLE = Path(__file__).parents[2] / "Documentation/reference/metrics.md"
 # The metrics that show how busy the daemon is, each with its label and the label's values.
 SATURATION = {
     "latchkey_loop_lag_seconds": ("loop", {"0"}),

@@ -12,7 +12,7 @@ import Testing
 /// The status number of each key in answers for several keys, compared with the column "Apple" of the article "Errors".
 @Suite struct AppleStatusTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Sources/LatchkeyService/LatchkeyService.docc/Errors.md")
+        .appending(path: "../../../Documentation/reference/errors.md")
 
     /// The number of each code, or nil if the table has no number for it. Codes that are not given yet are left out.
     private let table: [ProblemCode: Int64?]

@@ -5,7 +5,7 @@ import Testing
 /// The article "Errors" has a section for each code that tells an integrator or an operator what to do.
 @Suite struct ErrorsArticleTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Sources/LatchkeyService/LatchkeyService.docc/Errors.md")
+        .appending(path: "../../../Documentation/reference/errors.md")
 
     /// The lines below each heading that is a code, in their order.
     private let sections: [(code: String, lines: [Substring])]

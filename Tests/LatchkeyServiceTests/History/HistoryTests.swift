@@ -264,7 +264,7 @@ import Testing
     /// The article Metrics says what each series is.
     @Test func theArticleNamesEverySeries() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/LatchkeyService/LatchkeyService.docc/Metrics.md")
+            .appending(path: "../../../Documentation/reference/metrics.md")
         let article = try String(contentsOf: file, encoding: .utf8)
         for series in HistorySeries.allCases { #expect(article.contains("`\(series.rawValue)`"), "\(series)") }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The article Metrics.md names every metric of the sources.
+/// The article on metrics names every metric of the sources.
 @Suite struct MetricsArticleTests {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -10,7 +10,7 @@ import Testing
     @Test func namesEveryMetric() throws {
         let sources = Self.repository.appending(path: "Sources")
         let article = try String(
-            contentsOf: sources.appending(path: "LatchkeyService/LatchkeyService.docc/Metrics.md"), encoding: .utf8)
+            contentsOf: Self.repository.appending(path: "Documentation/reference/metrics.md"), encoding: .utf8)
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         var names: Set<Substring> = []
         for case let file as URL in files where file.pathExtension == "swift" {
@@ -22,6 +22,6 @@ import Testing
         // The name of a cookie.
         names.remove("latchkey_admin")
         #expect(names.count > 50)
-        for name in names { #expect(article.contains("`\(name)`"), "\(name) is not in Metrics.md") }
+        for name in names { #expect(article.contains("`\(name)`"), "\(name) is not in the article") }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct PlayerArticleTests {
     private static let article = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Sources/LatchkeyService/LatchkeyService.docc/PlayerTrials.md")
+        .appending(path: "Documentation/apps/trials.md")
 
     /// The cells of each row that begins with the name of a player.
     private static func rows() throws -> [[String]] {

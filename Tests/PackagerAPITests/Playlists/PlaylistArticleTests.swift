@@ -8,7 +8,7 @@ import Testing
     @Test func listsEachRuleWithItsSeverity() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Sources/PackagerAPI/PackagerAPI.docc/Playlists.md")
+            .appending(path: "Documentation/packaging/playlists.md")
         let article = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
             row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
