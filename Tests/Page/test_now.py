@@ -90,6 +90,12 @@ CONDITIONS = [
     ({"licenses_v3": 90, "refusals": 10, "refusals_fault": 10}, {}, "bad",
      "10 % of the requests of the last 5 minutes failed at this server"),
     ({"licenses_v3": 100}, {"degraded": [{}]}, "warn", "This node serves, but 1 part does not work."),
+    ({}, {"now": 9000, "nodes": [{"node": "a", "isThis": True, "seenAt": 9000},
+                                 {"node": "b", "seenAt": 8815}, {"node": "c", "seenAt": 5500}]},
+     "warn", "This node serves, but b, c are not seen."),
+    # Two minutes prove nothing, and after an hour the node was taken away.
+    ({}, {"now": 9000, "nodes": [{"node": "b", "seenAt": 8825}, {"node": "c", "seenAt": 5300}]}, "good",
+     "every part works"),
     ({"refusals": 10, "refusals_fault": 10}, {"degraded": [{}, {}]}, "bad", "No request got a license"),
     ({"licenses_v3": 100}, {"ready": False, "drained": {}}, "warn", "This node is drained"),
     ({"licenses_v3": 100}, {"ready": False, "degraded": [{}, {}]}, "bad", "not ready: 2 parts do not work"),

@@ -194,6 +194,7 @@ def test_a_node_and_then_the_database_down(lab: Lab, tmp_path: Path) -> None:
             shown = desk.text("#view .tiles")
             assert "node-0" in shown and "node-1" in shown and "ready" in shown
             assert re.search(r"\b1\d min ago", shown)
+            assert desk.text("#view .banner.warn p") == "This node serves, but node-1 is not seen."
 
         look(lab, found, "node-down", down)
         server.kill()

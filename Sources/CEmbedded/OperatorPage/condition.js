@@ -37,6 +37,22 @@ function certificates({ ends, now }, kind, isWanted, verbs) {
   return `${CERTIFICATES[kind][form]} ${names.join(", ")} ${verbs[form]}`;
 }
 
+/** A node tells of itself each minute. After three minutes without that it is down, or cut off from the database. */
+const SILENCE_SECONDS = 180;
+/** After this time, a node that is silent was taken away. */
+const FAREWELL_SECONDS = 3600;
+
+/** Whether a node of the database has told nothing for three minutes. */
+export const isSilent = ({ isThis, seenAt }, now) => !isThis && !(now - seenAt <= SILENCE_SECONDS);
+
+/** The nodes that have fallen silent within the hour, as a part of a sentence; null without any. */
+function silentNodes({ nodes, now }) {
+  const names = (nodes ?? [])
+    .filter((node) => isSilent(node, now) && now - node.seenAt < FAREWELL_SECONDS)
+    .map(({ node }) => node);
+  return names.length ? `${names.join(", ")} ${names.length > 1 ? "are" : "is"} not seen` : null;
+}
+
 const hasEnded = (seconds) => seconds <= 0;
 const ENDED = ["has ended", "have ended"];
 const ENDS = ["ends soon", "end soon"];
@@ -165,6 +181,8 @@ export function condition(status, traffic) {
         "verified: the token was missing or is none, or the body is no request.",
       series: ANONYMOUS,
     };
+  const silent = silentNodes(status);
+  if (silent) return { tone: "warn", sentence: `This node serves, but ${silent}.` };
   const isNear = (kind) => (seconds) => seconds > 0 && seconds < NEAR_SECONDS[kind];
   const ending =
     certificates(status, "tls", isNear("tls"), ENDS) ??

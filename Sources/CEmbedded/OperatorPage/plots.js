@@ -264,10 +264,11 @@ export class Plot {
           return svg("path", { class: `area tone-${tone}`, d: outline, ...link });
         }),
         this.#pieces(drawn).map((piece) => {
-          const dot = piece.length === 1 ? "h.1" : "";
+          // A line of no length is a dot, because its ends are round.
+          const isDot = piece.length === 1;
           return svg("path", {
-            class: `trace ${stack ? "stack" : ""} tone-${tone}`,
-            d: `M${line(piece, level)}${dot}`,
+            class: `trace ${stack ? "stack" : ""} ${isDot ? "dot" : ""} tone-${tone}`,
+            d: `M${line(piece, level)}${isDot ? "h0" : ""}`,
           });
         }),
       ].flat();

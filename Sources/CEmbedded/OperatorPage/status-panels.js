@@ -1,6 +1,6 @@
 // The panels of the view Now: what will end, the nodes, the clock, the listeners, and pages that browsers stopped.
 
-import { endTone } from "./condition.js";
+import { endTone, isSilent } from "./condition.js";
 import { el, facts, table } from "./dom.js";
 import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
 
@@ -25,8 +25,6 @@ export function endsPanel({ ends, now }) {
 
 const ENDING = { tls: "TLS", fairplay: "FairPlay" };
 
-/** A node tells of itself each minute. After three minutes without that it is down, or cut off from the database. */
-const SILENCE_SECONDS = 180;
 const STATES = {
   ready: ["good", "ready"],
   degraded: ["warn", "degraded"],
@@ -44,7 +42,7 @@ export function nodesPanel({ nodes, now, node, degraded }) {
   const isDeaf = degraded.some(({ part }) => part === "postgresql");
   const all = (nodes ?? [])
     .map((one) => (isDeaf && !one.isThis ? { ...one, state: null, licenses: null } : one))
-    .map((one) => ({ ...one, isSilent: !isDeaf && !one.isThis && !(now - one.seenAt <= SILENCE_SECONDS) }))
+    .map((one) => ({ ...one, isSilent: !isDeaf && isSilent(one, now) }))
     .sort((one, other) => one.node.localeCompare(other.node));
   const rows = all.map((one) => [
     [
