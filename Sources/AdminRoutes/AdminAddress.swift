@@ -12,6 +12,8 @@ enum AdminAddress: Hashable, Sendable {
     case page
     /// One of the page's files.
     case pageFile
+    /// A file of the site of the documents, whose path is the rest of the path.
+    case help
     case live
     case ready
     case metrics
@@ -37,6 +39,7 @@ enum AdminAddress: Hashable, Sendable {
         switch self {
         case .page: .init(PageFiles.path, [.get: .everyone], isForBrowsers: true)
         case .pageFile: .init(PageFiles.prefix + "{file}", [.get: .everyone], isForBrowsers: true)
+        case .help: .init(HelpFiles.prefix + "{file}", [.get: .everyone], isForBrowsers: true)
         case .live: .init("/livez", [.get: .everyone], isServedAtTheEnd: true)
         case .ready: .init("/readyz", [.get: .everyone], isServedAtTheEnd: true)
         case .metrics: .init("/metrics", [.get: .permission(.scrape)], isServedAtTheEnd: true)
@@ -65,11 +68,12 @@ enum AdminAddress: Hashable, Sendable {
 
     private static let addresses: [AdminAddress] =
         [
-            .page, .pageFile, .live, .ready, .metrics, .apiDescription, .whoAmI, .session, .explain, .revocations,
-            .drain, .endOfDrain, .refusal,
+            .page, .pageFile, .help, .live, .ready, .metrics, .apiDescription, .whoAmI, .session, .explain,
+            .revocations, .drain, .endOfDrain, .refusal,
         ] + AccountKind.allCases.map { .account($0) } + AdminData.allCases.map { .data($0) }
 
-    /// Every address with its path. A name in braces stands for one segment that is not empty.
+    /// Every address with its path. A name in braces stands for one segment that is not empty, or for a file of the
+    /// help with its folders.
     static let all: [(path: String, address: AdminAddress)] = addresses.map { ($0.entry.path, $0) }
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0.address) })
@@ -83,6 +87,8 @@ enum AdminAddress: Hashable, Sendable {
     init?(path: String) {
         if let address = Self.byPath[path] ?? Self.byPattern.first(where: { $0.pattern.fits(path) })?.address {
             self = address
+        } else if path.hasPrefix(HelpFiles.prefix) {
+            self = .help
         } else {
             return nil
         }

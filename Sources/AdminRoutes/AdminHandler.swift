@@ -28,6 +28,8 @@ package struct AdminHandler: HTTPHandler {
     package var revocations: RevocationEndpoint?
     package var accounts: AccountEndpoint?
     package let drain: DrainEndpoint
+    /// The site of the documents.
+    package let help: HelpFiles
     /// What operators read beside health and metrics.
     package var data: AdminDataEndpoint?
 
@@ -35,7 +37,8 @@ package struct AdminHandler: HTTPHandler {
         rules: @escaping @Sendable () -> AdminRules, health: Health, metrics: MetricsRegistry,
         explain: ExplainEndpoint, recentRefusals: RefusalEndpoint, session: SessionEndpoint, gate: AdminGate,
         requestIDs: RequestIDs, refusals: Refusals, revocations: RevocationEndpoint? = nil,
-        accounts: AccountEndpoint? = nil, drain: DrainEndpoint, data: AdminDataEndpoint? = nil
+        accounts: AccountEndpoint? = nil, drain: DrainEndpoint, help: HelpFiles = .none,
+        data: AdminDataEndpoint? = nil
     ) {
         self.rules = rules
         self.health = health
@@ -49,6 +52,7 @@ package struct AdminHandler: HTTPHandler {
         self.revocations = revocations
         self.accounts = accounts
         self.drain = drain
+        self.help = help
         self.data = data
     }
 
@@ -144,6 +148,9 @@ package struct AdminHandler: HTTPHandler {
         case .page, .pageFile:
             guard let file = PageFiles.file(at: request.path) else { throw AdminRefusal(.notFound) }
             return .now(PageFiles.response(file, to: request, id: id))
+        case .help:
+            guard let response = help.response(to: request, id: id) else { throw AdminRefusal(.notFound) }
+            return .now(response)
         case .live: return .now(health.liveResponse(id))
         case .ready: return .now(health.detailedReadyResponse(id))
         case .metrics: return .now(metricsResponse(id))

@@ -15,11 +15,11 @@ enum PageFiles {
         let tag: String?
         let body: [UInt8]
 
-        init(_ file: EmbeddedFile) {
-            contentType = PageFiles.contentType(of: file.name)
+        init(name: String, content: [UInt8]) {
+            contentType = PageFiles.contentType(of: name)
             // Without a digest, browsers load the file each time.
-            tag = (try? SHA256Digest.of(file.content)).map { "\"\(Hexadecimal.encode($0.prefix(16)))\"" }
-            body = file.content
+            tag = (try? SHA256Digest.of(content)).map { "\"\(Hexadecimal.encode($0.prefix(16)))\"" }
+            body = content
         }
     }
 
@@ -36,13 +36,13 @@ enum PageFiles {
 
     /// Fields of every answer. A browser asks again each time, because a new daemon may have a new page.
     private static let fields: HTTPFields = [
-        "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
         "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
         "Cache-Control": "no-cache",
     ]
 
     private static let files = Dictionary(
-        uniqueKeysWithValues: EmbeddedFile.page.map { (prefix + $0.name, File($0)) })
+        uniqueKeysWithValues: EmbeddedFile.page.map { (prefix + $0.name, File(name: $0.name, content: $0.content)) })
 
     /// The file at a path. Returns nil if the page has no such file.
     static func file(at path: String) -> File? {
@@ -50,8 +50,11 @@ enum PageFiles {
     }
 
     /// Answers a GET or HEAD with the file, or with 304 if the browser has it already.
-    static func response(_ file: File, to request: HTTPRequest, id: RequestID) -> HTTPResponse {
+    static func response(
+        _ file: File, to request: HTTPRequest, id: RequestID, policy: String = policy
+    ) -> HTTPResponse {
         var fields = Self.fields
+        fields.append("Content-Security-Policy", policy)
         if let tag = file.tag { fields.append("ETag", tag) }
         fields.append("X-Request-Id", id.text)
         if let tag = file.tag, let known = request.fields["If-None-Match"], isNamed(tag, in: known) {
@@ -74,7 +77,10 @@ enum PageFiles {
         case "html": "text/html; charset=utf-8"
         case "css": "text/css; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
-        default: "image/svg+xml"
+        case "json": "application/json"
+        case "svg": "image/svg+xml"
+        case "png": "image/png"
+        default: "text/plain; charset=utf-8"
         }
     }
 }

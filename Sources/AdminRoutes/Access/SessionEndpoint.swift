@@ -19,11 +19,14 @@ package struct SessionEndpoint: Sendable {
     package let gate: AdminGate
     package let sessions: AdminSessions
     package let logger: Logger
+    /// Where the operator's page finds the documents.
+    private let help: HelpFiles
 
-    package init(gate: AdminGate, sessions: AdminSessions, logger: Logger) {
+    package init(gate: AdminGate, sessions: AdminSessions, logger: Logger, help: HelpFiles = .none) {
         self.gate = gate
         self.sessions = sessions
         self.logger = logger
+        self.help = help
     }
 
     /// Refuses a request to begin a session by its head, before its body is kept: it is open to strangers. The
@@ -87,6 +90,7 @@ package struct SessionEndpoint: Sendable {
         }
         return .json(id) { writer in
             sender.write(to: &writer)
+            if let address = help.address { writer.member("help", address) }
             guard let session else { return }
             writer.member("formToken", session.formToken)
             writer.member("idleSeconds", credentials.sessionIdle.components.seconds)

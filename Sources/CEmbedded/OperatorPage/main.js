@@ -107,7 +107,8 @@ function showHead() {
     who.roles.length > 0 && el("span", { class: "roles" }, ` ${who.roles.join(", ")}`),
   );
   const leave = who.kind === "session" && button("Log out", logOut);
-  fill(part("who"), state, name, leave);
+  const help = who.help && el("a", { href: who.help, target: "_blank", rel: "noopener" }, "Help");
+  fill(part("who"), state, name, help, leave);
   showConnection();
 }
 

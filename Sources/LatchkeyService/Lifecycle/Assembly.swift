@@ -399,7 +399,8 @@ struct Assembly {
                     status: parts.status, history: parts.history,
                     events: EventStreams(parts.history, parts.status), pages: records.pages,
                     contents: storage.contentDesk, pseudonyms: loaded.pseudonymizer),
-                adminSessions: parts.book.adminSessions))
+                adminSessions: parts.book.adminSessions,
+                help: HelpFiles.installed(logger)))
     }
 
     private func listen(_ listeners: ServingListeners, _ routes: ServiceRoutes) throws(DaemonError) {

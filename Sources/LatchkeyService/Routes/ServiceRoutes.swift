@@ -27,6 +27,7 @@ struct ServiceRoutes {
         var accounts: AccountEndpoint?
         var data: AdminDataEndpoint.Parts?
         var adminSessions = AdminSessions()
+        var help = HelpFiles.none
     }
 
     let `public`: PublicRoutes
@@ -70,9 +71,11 @@ struct ServiceRoutes {
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
             recentRefusals: RefusalEndpoint(recent: parts.recent, health: parts.health),
-            session: SessionEndpoint(gate: gate, sessions: parts.adminSessions, logger: parts.logger), gate: gate,
+            session: SessionEndpoint(
+                gate: gate, sessions: parts.adminSessions, logger: parts.logger, help: parts.help), gate: gate,
             requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations, accounts: parts.accounts,
             drain: DrainEndpoint(health: parts.health, logger: parts.logger, clock: SystemMonotonicClock()),
+            help: parts.help,
             data: parts.data.map {
                 AdminDataEndpoint($0, recent: parts.recent, refusals: refusals, clock: parts.clock)
             })

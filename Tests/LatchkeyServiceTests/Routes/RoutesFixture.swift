@@ -51,7 +51,8 @@ final class RoutesFixture: Sendable {
         callback: ((ManualClock) -> CallbackDecider)? = nil, finder: TokenFinder = TokenFinder(),
         recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil, linesPerEvent: Int = 1_000_000,
         desk: ((ManualClock) -> KeyDesk)? = nil, packagers: PackagerDirectory = .empty,
-        urls: SKDTemplate = .standard, cors: CORSPolicy = CORSPolicy(), ledger: String = "/nonexistent/latchkey.db"
+        urls: SKDTemplate = .standard, cors: CORSPolicy = CORSPolicy(), ledger: String = "/nonexistent/latchkey.db",
+        help: HelpFiles = .none
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -110,7 +111,8 @@ final class RoutesFixture: Sendable {
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
                 metrics: metrics, health: health, logger: logger, recent: RecentRefusals(), clock: clock,
-                packagers: packagerParts, adminSessions: AdminSessions(clock: clock, wallClock: clock)))
+                packagers: packagerParts, adminSessions: AdminSessions(clock: clock, wallClock: clock),
+                help: help))
         publicRoutes = routes.public
         adminRoutes = routes.admin(0, hosts: adminHosts)
     }

@@ -1,0 +1,150 @@
+"""The documents as an operator's browser shows them: "Help" opens the site that the package installs, its search finds
+what readers look for, and its pages have no barrier and fit into a phone.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from browser import Page
+from conftest import Lab, add_operators, required
+from desk import Desk
+from own_daemon import OwnDaemon, running_daemon
+from test_access import AXE_RUN, AXE_SHOW, SEVERE, WIDTHS
+
+ROOT = Path(__file__).resolve().parents[2]
+# What readers look for, and a page that must be among the first results.
+SEARCHES = {
+    "drain": "operate/", "clock_untrusted": "clock_untrusted", "lease": "", "offline": "apps/offline",
+    "renewal": "apps/renewals", "token_expired": "token_expired", "jwt": "tokens/", "ES256": "tokens/",
+    "expressplay": "tokens/expressplay", "nagra": "tokens/nagra", "axinom": "tokens/axinom", "speke": "packaging/speke",
+    "shaka": "packaging/", "mediaconvert": "packaging/", "playlist": "packaging/playlists",
+    "rotation": "packaging/live-rotation", "postgresql": "operate/postgresql", "backup": "operate/backups",
+    "upgrade": "operate/upgrades", "prometheus": "operate/", "LatchkeyDown": "operate/runbooks", "why": "operate/why",
+    "ledger": "operate/ledger", "revoke": "operate/", "CORS": "", "AVContentKeySession": "apps/ios",
+    "hls.js": "apps/web", "11835": "apps/troubleshooting", "pseudonym": "security/personal-data",
+    "latchkey_ready": "reference/metrics", "listeners.public": "reference/configuration",
+    "ASk": "start/apple-credentials",
+}
+RESULTS = "[...document.querySelectorAll('.md-search-result__link')].map((one) => one.href)"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A daemon with the documents beside it, as the package installs them."""
+
+    daemon: OwnDaemon
+    site: Path
+
+    @property
+    def url(self) -> str:
+        return "http://{}:{}".format(*self.daemon.admin)
+
+    @property
+    def pages(self) -> list[str]:
+        return sorted(str(page.relative_to(self.site)) for page in self.site.rglob("*.html"))
+
+
+@pytest.fixture(scope="module")
+def installed(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    binaries = Path(required("LATCHKEY_BIN", "program latchkey")).parent
+    system = tmp_path_factory.mktemp("installed")
+    site = system / "usr/share/doc/latchkey/html"
+    subprocess.run([ROOT / "Scripts/build-site", "--bin", binaries, site], check=True)
+    (system / "usr/bin").mkdir()
+    for program in ("latchkey", "latchkeyd"):
+        copy = system / "usr/bin" / program
+        try:
+            os.link(binaries / program, copy)
+        except OSError:
+            shutil.copy(binaries / program, copy)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LATCHKEY_BIN", str(system / "usr/bin/latchkey"))
+        with running_daemon(system, prepare=add_operators) as daemon:
+            yield Installed(daemon, site)
+
+
+@contextmanager
+def reading(lab: Lab, installed: Installed, width: int = 1440, scheme: str = "light") -> Iterator[Page]:
+    """A tab that may ask only this daemon. The daemon's policy is in force: what it forbids is in the console."""
+    with lab.browser.page() as page:
+        page.call("Log.enable")
+        size = {"width": width, "height": WIDTHS[width], "deviceScaleFactor": 1, "mobile": width < 500}
+        page.call("Emulation.setDeviceMetricsOverride", size)
+        page.call("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        yield page
+        assert page.console == []
+        sent = [one.url for one in page.exchanges("", "GET")]
+        assert [url for url in sent if not url.startswith((f"{installed.url}/", "data:"))] == []
+
+
+def test_help_on_the_operators_page_opens_the_documents(lab: Lab, installed: Installed) -> None:
+    with reading(lab, installed) as page:
+        token = (installed.daemon.setup / "secrets/support-operator").read_text().strip()
+        Desk(page, installed.url).log_in(token)
+        address = page.evaluate("[...document.querySelectorAll('#who a')].find((one) => one.innerText === 'Help').href")
+        assert address == f"{installed.url}/help/index.html"
+        page.open(address)
+        assert page.evaluate("document.title").startswith("Latchkey")
+        page.open(f"{installed.url}/help/operate/page.html")
+        assert page.evaluate("document.querySelector('h1').innerText").startswith("The operator")
+
+
+def test_a_daemon_without_the_documents_shows_no_help(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support"))
+    assert "Help" not in desk.texts("#who a")
+
+
+def test_the_search_finds_what_readers_look_for(lab: Lab, installed: Installed) -> None:
+    missed = []
+    with reading(lab, installed) as page:
+        page.open(f"{installed.url}/help/index.html")
+        for term, wanted in SEARCHES.items():
+            page.evaluate(
+                "(() => { const box = document.querySelector('[data-md-component=search-query]'); box.focus();"
+                f" box.value = {term!r}; box.dispatchEvent(new KeyboardEvent('keyup', {{bubbles: true}})); }})()"
+            )
+            # The field says which term its results are for.
+            page.evaluate(
+                f"new Promise((found) => {{ const look = () => {RESULTS}.length ? setTimeout(found, 200)"
+                " : setTimeout(look, 20); look(); })"
+            )
+            results = page.evaluate(RESULTS)[:8]
+            if not any(wanted in result.partition("/help/")[2].partition("?")[0] for result in results):
+                missed.append((term, wanted, results))
+    assert missed == []
+
+
+def test_every_page_fits_into_a_phone(lab: Lab, installed: Installed) -> None:
+    wide = []
+    with reading(lab, installed, 390) as page:
+        for name in installed.pages:
+            page.open(f"{installed.url}/help/{name}")
+            overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            if overflow > 0:
+                wide.append(f"{name}: {overflow} pixels too wide")
+    assert len(installed.pages) > 60 and wide == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_kinds_of_pages_have_no_barrier(lab: Lab, installed: Installed, width: int, scheme: str) -> None:
+    faults = []
+    with reading(lab, installed, width, scheme) as page:
+        # axe adds its own code to the page, which the daemon's policy forbids.
+        page.call("Page.setBypassCSP", {"enabled": True})
+        for name in ("index", "start/tour", "tokens/cookbook", "operate/runbooks", "reference/errors", "reference/api"):
+            page.open(f"{installed.url}/help/{name}.html")
+            page.evaluate(f"{lab.axe}; undefined")
+            violations = page.evaluate(AXE_RUN % AXE_SHOW)
+            faults += [
+                f"{name}: {one['id']}: {place}"
+                for one in violations if one["impact"] in SEVERE for place in one["places"]
+            ]
+    assert faults == []
