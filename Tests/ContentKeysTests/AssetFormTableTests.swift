@@ -4,10 +4,10 @@ import Testing
 
 @testable import ContentKeys
 
-/// Checks each row of the table of asset ids in the article "What players get" against the resolver.
+/// Checks each row of the table of asset ids in the article "Requests" against the resolver.
 @Suite struct AssetFormTableTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Documentation/apps/answers.md")
+        .appending(path: "../../Documentation/apps/requests.md")
 
     private struct Row {
         let form: String
