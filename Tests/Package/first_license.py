@@ -25,7 +25,7 @@ COMMANDS = [
 COUNT_MAXIMUM = 8
 # A command is one word with its arguments, whose output may go to a file. It has no second command in it.
 JOINTS = re.compile(r"[();<&|]+|>>+|>[&|]+")
-ARTICLE = "Documentation/operate/operating.md"
+ARTICLE = "Documentation/operate/install.md"
 HEADING = "## Installation"
 
 
