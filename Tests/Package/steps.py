@@ -137,7 +137,7 @@ def shown_field(name: str) -> str:
 def read_the_documents() -> None:
     """Articles, examples and client kits are there, and every link between them has a target."""
     for path in (
-        "README.md", "articles/Operating.md", "articles/Resources/page.png", "openapi.json", "Clients/README.md",
+        "README.md", "html/operate/install.html", "html/pictures/page.png", "openapi.json", "Clients/README.md",
         "examples/prometheus-alerts.yaml", "examples/grafana-dashboard.json", "examples/compose.yaml",
         "examples/kubernetes.yaml", "examples/nginx.conf",
     ):
@@ -190,7 +190,7 @@ def deliver() -> None:
 
 
 def from_package_to_first_license() -> None:
-    """Exactly the commands of the article Operating. The last one asks for a license, and finds nothing bad."""
+    """Exactly the commands of operate/install.md. The last one asks for a license, and finds nothing bad."""
     assert len(COMMANDS) <= COUNT_MAXIMUM
     # Without the right to raise limits, systemd cannot give the daemon its memory to lock, and doctor calls that bad.
     raises_limits = run("bash", "-c", "ulimit -l 65536", status=None) == ""
