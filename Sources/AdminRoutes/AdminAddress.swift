@@ -6,7 +6,7 @@ import ServiceConfiguration
 /// What is at an address of an admin listener.
 ///
 /// `all` has every address, and nothing is served that is not in it: the description of the API is compared with it
-/// (the article "OpenAPI description"). To add an address, add a case, its entry, and its answer in `AdminHandler`.
+/// (Documentation/reference/openapi.md). To add an address, add a case, its entry, and its answer in `AdminHandler`.
 enum AdminAddress: Hashable, Sendable {
     /// The operator's page.
     case page

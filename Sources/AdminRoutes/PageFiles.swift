@@ -4,7 +4,7 @@ import HTTPServing
 import KeyCrypto
 import RouteKit
 
-/// The files of the operator's page (the article "The operator's page").
+/// The files of the operator's page (Documentation/operate/page.md).
 ///
 /// They are static and hold nothing of this installation. So they need no credential: the page asks for one, and every
 /// request that it makes is checked. They come from `Sources/CEmbedded/OperatorPage`.

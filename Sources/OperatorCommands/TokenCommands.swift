@@ -21,9 +21,9 @@ extension Command {
         summary: "Print a token that lets its bearer play one content",
         details: """
             Signs as the configured issuer that the signing key belongs to, and prints only the token. In production your own service
-            mints tokens; the article Tokens describes them. The token is written in the dialect of that issuer, and options that the
-            dialect cannot express are refused. With --dialect expressplay the token is sealed, as tokens in token URLs are, under the key
-            of the first issuer with such a key.
+            mints tokens; tokens/claims.md of the documentation describes them. The token is written in the dialect of that issuer, and
+            options that the dialect cannot express are refused. With --dialect expressplay the token is sealed, as tokens in token URLs
+            are, under the key of the first issuer with such a key.
 
             --storage limits the time before the first play of an offline license, --playback the time after it, and --rental both
             together. With --storage alone, a license that was played once never ends.

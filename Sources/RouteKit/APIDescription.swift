@@ -2,7 +2,7 @@ import ByteCoding
 package import HTTPMessages
 package import HTTPServing
 
-/// The description of the routes in OpenAPI 3.1, as JSON (the article "OpenAPI description").
+/// The description of the routes in OpenAPI 3.1, as JSON (Documentation/reference/openapi.md).
 ///
 /// It is the same in every installation: what is configured does not show. Its source is `openapi.json` in `CEmbedded`.
 package enum APIDescription {

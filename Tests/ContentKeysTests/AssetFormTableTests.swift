@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentKeys
 
-/// Checks each row of the table of asset ids in the article "Requests" against the resolver.
+/// Checks each row of the table of asset ids in apps/requests.md against the resolver.
 @Suite struct AssetFormTableTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Documentation/apps/requests.md")

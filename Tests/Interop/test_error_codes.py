@@ -1,6 +1,6 @@
 """Every code of the table of errors, each from a request that causes it.
 
-The table is in the article `Errors.md`. The tests fail for a code without a case, and for a case without a code.
+The table is in `reference/errors.md`. The tests fail for a code without a case, and for a case without a code.
 """
 
 import base64

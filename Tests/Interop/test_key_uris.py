@@ -1,6 +1,6 @@
 """What key URIs name: those of other services, and those that the own template writes, against running daemons.
 
-`Documentation/apps/requests.md` has the table of the forms. A CKC is opened, so that its key is known to be the right one.
+`apps/requests.md` has the table of the forms. A CKC is opened, so that its key is known to be the right one.
 """
 
 import json

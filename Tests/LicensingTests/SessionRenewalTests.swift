@@ -163,7 +163,7 @@ import Testing
     }
 }
 
-/// The rule of the article "Renewals", over a link that loses a third of the requests and a third of the answers.
+/// The rule of apps/renewals.md, over a link that loses a third of the requests and a third of the answers.
 @Suite struct FlakyLinkTests {
     private static let lease: Int64 = 300
     private static let sessionLife: Int64 = 3600

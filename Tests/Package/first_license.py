@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From the package to the first license: the commands that the article Operating has, and that steps.py runs.
+"""From the package to the first license: the commands that operate/install.md has, and that steps.py runs.
 
     Tests/Package/first_license.py              compare the commands with the article, and count them
     Tests/Package/first_license.py --self-test  plant faults, and check that each is found
@@ -25,7 +25,7 @@ COMMANDS = [
 COUNT_MAXIMUM = 8
 # A command is one word with its arguments, whose output may go to a file. It has no second command in it.
 JOINTS = re.compile(r"[();<&|]+|>>+|>[&|]+")
-ARTICLE = "Documentation/operate/operating.md"
+ARTICLE = "Documentation/operate/install.md"
 HEADING = "## Installation"
 
 

@@ -1,4 +1,4 @@
-"""What an operator does on a new host with a backup of a host that is gone, as the article Backups says."""
+"""What an operator does on a new host with a backup of a host that is gone, as operate/backups.md says."""
 
 import json
 import sys

@@ -191,7 +191,7 @@ def deliver() -> None:
 
 
 def from_package_to_first_license() -> None:
-    """Exactly the commands of the article Operating. The last one asks for a license, and finds nothing bad."""
+    """Exactly the commands of operate/install.md. The last one asks for a license, and finds nothing bad."""
     assert len(COMMANDS) <= COUNT_MAXIMUM
     # Without the right to raise limits, systemd cannot give the daemon its memory to lock, and doctor calls that bad.
     raises_limits = run("bash", "-c", "ulimit -l 65536", status=None) == ""

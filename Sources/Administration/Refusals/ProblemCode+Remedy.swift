@@ -5,12 +5,13 @@ extension ProblemCode {
     var remedy: String {
         switch self {
         case .bodyEmpty, .bodyUnrecognised, .spcDoubleBase64, .spcMalformed:
-            "Have the app send the SPC as the player made it; the article Players shows what each player needs."
+            "Have the app send the SPC as the player made it; apps/requests.md of the documentation has the forms."
         case .spcIsCertificate:
             "Have the app give the certificate to the player, and send what the player makes with it."
         case .spcVersionUnsupported:
             "If the version is no small number, the body is text (Base64 or a form) or compressed where bytes are meant: "
-                + "have the app send the bytes, or one of the forms in the article Players. Version 3 is served by credentials with spcVersion3."
+                + "have the app send the bytes, or one of the forms in apps/requests.md of the documentation. "
+                + "Version 3 is served by credentials with spcVersion3."
         case .spcCertificateUnknown:
             "The app has the certificate of another deployment. Give it the one of GET /fps/certificate, or configure the credential; "
                 + "latchkey credentials list shows the hashes of those that are held."
@@ -39,7 +40,7 @@ extension ProblemCode {
         case .tokenLife: "Have the issuer grant a shorter life with iat or nbf, or raise maximumLife of the issuer."
         case .tokenAudience, .tokenIssuer:
             "Compare iss and aud of the token with issuer and audience of the key under entitlement.issuers."
-        case .tokenSchema: "Correct the claim at the issuer; the article Tokens has the vocabulary."
+        case .tokenSchema: "Correct the claim at the issuer; tokens/claims.md of the documentation has all claims."
         case .tokenUsed: "Have the app fetch a new token, or grant more uses."
         case .sessionKilled:
             "If the session is revoked, latchkey revocations list shows it. Otherwise another playback has taken its place, or an operator "
@@ -77,7 +78,8 @@ extension ProblemCode {
             "Compare what was found and expected: grant the scope or the content under packagers, pin the recipient's certificate in "
                 + "recipients, or have the packager ask over TLS, or for encrypted keys."
         case .cpixRejected, .mediaTypeUnsupported:
-            "Correct the packager's document; the article PackagerRoutes says what is read."
+            "Correct the packager's document; packaging/speke.md and packaging/json.md of the documentation say "
+                + "what is read."
         case .contentEncodingUnsupported:
             "Have the client, or the proxy before this server, send bodies without compression."
         case .keyConflict: "Have the packager ask for the key as it is stored, or under another key id."
@@ -98,11 +100,11 @@ extension ProblemCode {
         case .moduleUnavailable:
             "Look for the events of the external module in the log: its library, its data or its workers have failed."
         case .notFound, .methodNotAllowed:
-            "Have the app use an address and a method that are served: the article Requests lists them."
+            "Have the app use an address and a method that are served: see reference/http.md of the documentation."
         case .badRequest, .notImplemented, .versionNotSupported:
             "Look at what stands between the client and this server; the cause says which rule of HTTP was broken."
         case .requestInvalid:
-            "Have the client correct the part that the cause names: the article Requests has the parameters of each address."
+            "Have the client correct the part that the cause names: see reference/http.md of the documentation."
         case .requestTimeout: "Look for a slow or broken network between the client and this server."
         case .bodyTooLarge, .uriTooLong, .headTooLarge, .expectationFailed:
             "Have the client send less; the limits are in the configuration under limits."

@@ -8,7 +8,7 @@ extension RefusalReport {
     package var remedy: String {
         if let rejection { return rejection.remedy }
         return remedyOfCause ?? ProblemCode(rawValue: code)?.remedy
-            ?? "Look the code up in the article Errors; the cause says what was wrong."
+            ?? "Look the code up in reference/errors.md of the documentation; the cause says what was wrong."
     }
 
     /// What to do about a cause that shares its code with others; nil if the code says it.

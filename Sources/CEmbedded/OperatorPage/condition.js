@@ -1,5 +1,5 @@
 // How the node does, in one word and one sentence. The shares are those of Config/prometheus-alerts.yaml, for the
-// last five minutes; the article Page has the rules as a table.
+// last five minutes; Documentation/operate/page.md has the rules as a table.
 
 /** The time that is judged. */
 export const RECENT_SECONDS = 300;

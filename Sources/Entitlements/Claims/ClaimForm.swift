@@ -34,7 +34,7 @@ enum ClaimForm {
             "profile":
             "a text of 1 to \(ClaimObject.stringSizeMaximum) bytes"
         case "cookie": "a text of 1 to \(Claims.cookieSizeMaximum) bytes"
-        default: "a value as the article Tokens describes it"
+        default: "a value as the documentation describes it (tokens/claims.md)"
         }
     }
 

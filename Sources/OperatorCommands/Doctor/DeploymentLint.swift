@@ -127,7 +127,7 @@ struct DeploymentLint {
 
     private var policy: [DoctorFinding] {
         configuration.entitlement.findings.map {
-            .warning("policy.entitlement", "entitlement.\($0)", remedy: "see the article Tokens")
+            .warning("policy.entitlement", "entitlement.\($0)", remedy: "see tokens/claims.md of the documentation")
         }
     }
 }

@@ -64,10 +64,12 @@ extension Command {
         }
         var findings: [DoctorFinding] = [.good("configuration", "\(path) and the files that it names are good")]
         findings += file.warnings.map {
-            .warning("configuration", "\($0)", remedy: "the daemon works with it; see the article Operating")
+            .warning(
+                "configuration", "\($0)",
+                remedy: "the daemon works with it; see operate/configure.md of the documentation")
         }
         findings += AdminRolesWarning.warnings(about: file.configuration).map {
-            .warning("configuration", "\($0)", remedy: "see the article Administrators")
+            .warning("configuration", "\($0)", remedy: "see security/administrators.md of the documentation")
         }
         findings += loaded.shortSecrets.map {
             .warning("configuration", "\($0)", remedy: ShortSecretWarning.remedy)

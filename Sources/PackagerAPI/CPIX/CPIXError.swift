@@ -141,7 +141,7 @@ extension CPIXError {
         case .incompatibleScheme: "cbcs or SAMPLE-AES with FairPlay"
         case .unsupportedSystem: "one of \(DRMSystem.allCases.map { "\($0.identifier)" }.joined(separator: ", "))"
         case .malformedContract, .unsupportedContract, .missingContract:
-            "an encryption contract as the article PackagerDocuments has it"
+            "an encryption contract as the documentation has it (packaging/speke.md)"
         case .recipientCertificate:
             "X.509 in DER with an RSA key of \(DeliveryRecipient.keyBits.lowerBound) to"
                 + " \(DeliveryRecipient.keyBits.upperBound) bits"

@@ -30,7 +30,7 @@ extension ProblemCode {
     /// NAGRA's number for this code; nil if NAGRA has none, as for most errors of HTTP itself.
     var nagraCode: Int? { Self.nagraCodes[rawValue] }
 
-    /// NAGRA's numbers by our codes: the column NV of Errors.md.
+    /// NAGRA's numbers by our codes: the column NV of reference/errors.md.
     ///
     /// The table has two numbers for `content_mismatch`. The one used here does not tell a client whether the asset
     /// exists.

@@ -69,7 +69,7 @@ extension ProblemCode {
     /// ExpressPlay's number for this code; nil if ExpressPlay has none, as for errors of HTTP itself.
     var expressPlayCode: ExpressPlayCode? { Self.expressPlayCodes[rawValue] }
 
-    /// ExpressPlay's numbers by our codes: the column EP of Errors.md.
+    /// ExpressPlay's numbers by our codes: the column EP of reference/errors.md.
     private static let expressPlayCodes: [String: ExpressPlayCode] = {
         let rows: [(ExpressPlayCode, [String])] = [
             (

@@ -89,7 +89,7 @@ extension Problem {
 }
 
 extension PlayerMessageError {
-    /// The code in the table of Errors.md.
+    /// The code in the table of reference/errors.md.
     fileprivate var code: ProblemCode {
         switch self {
         case .empty: .bodyEmpty

@@ -206,8 +206,8 @@ extension ProblemCode {
 extension ProblemCode {
     /// The status of one key in answers that have a status for each key: `streaming-keys`, and the arrays of browsers.
     ///
-    /// The numbers are in the column "Apple" of Errors.md; 0 is success. Nil for errors of HTTP, of admin listeners and
-    /// of packagers' addresses, which no single key can have.
+    /// The numbers are in the column "Apple" of reference/errors.md; 0 is success. Nil for errors of HTTP, of admin
+    /// listeners and of packagers' addresses, which no single key can have.
     package var appleStatus: Int64? {
         switch self {
         case .spcIsCertificate, .spcVersionUnsupported: -42580

@@ -9,7 +9,7 @@ import Testing
 @testable import RouteKit
 @testable import Upkeep
 
-/// The status number of each key in answers for several keys, compared with the column "Apple" of the article "Errors".
+/// The status number of each key in answers for several keys, compared with the column "Apple" of reference/errors.md.
 @Suite struct AppleStatusTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Documentation/reference/errors.md")

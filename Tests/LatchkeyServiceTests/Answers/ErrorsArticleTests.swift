@@ -2,7 +2,7 @@ import Foundation
 import Licensing
 import Testing
 
-/// The article "Errors" has a section for each code that tells an integrator or an operator what to do.
+/// reference/errors.md has a section for each code that tells an integrator or an operator what to do.
 @Suite struct ErrorsArticleTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Documentation/reference/errors.md")

@@ -261,7 +261,7 @@ import Testing
         #expect(sample[.refusals] == 7 && sample[.refusalsSPC] == 0)
     }
 
-    /// The article Metrics says what each series is.
+    /// The page about metrics says what each series is.
     @Test func theArticleNamesEverySeries() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Documentation/reference/metrics.md")

@@ -14,7 +14,7 @@ import Testing
 
 /// Which role may send which request to an admin listener.
 @Suite struct AdminAddressTests {
-    /// The permission of each path and method, as the article "Administrators" has it.
+    /// The permission of each path and method, as security/administrators.md has it.
     private static let permissions: [String: AdminPermission] = [
         "GET /metrics": .scrape, "POST /v1/explain": .explain, "GET /v1/refusals/{requestId}": .look,
         "GET /v1/revocations": .look, "POST /v1/revocations": .revoke, "DELETE /v1/revocations": .revoke,

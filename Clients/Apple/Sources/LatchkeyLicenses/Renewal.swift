@@ -2,10 +2,11 @@ import Foundation
 
 /// Decides when a lease is renewed, and with which token and SPC. It has no timer and no clock of its own.
 ///
-/// Times are seconds of a clock that is never set, and goes on while the device sleeps. The server's article "Renewals"
-/// explains the rule. Renew at the time that the answer names, with the session token. If that fails, ask
-/// again after a hundredth of the lease, and use the same SPC for at most a minute. The last third of a lease has room
-/// for 33 attempts. After the end of the lease each pause is twice as long as the one before, up to a minute.
+/// Times are seconds of a clock that is never set, and goes on while the device sleeps. The server's documentation
+/// explains the rule (apps/renewals.md). Renew at the time that the answer names, with the session token. If that
+/// fails, ask again after a hundredth of the lease, and use the same SPC for at most a minute. The last third of a
+/// lease has room for 33 attempts. After the end of the lease each pause is twice as long as the one before, up to a
+/// minute.
 public struct Renewal: Equatable, Sendable {
     /// What to do next.
     public enum Step: Equatable, Sendable {
