@@ -3,15 +3,17 @@ import PackageDescription
 
 // A sample of an app's side. `LatchkeyLicenses` needs only Foundation. `LatchkeyPlayback` is for Apple's systems. On
 // Linux it is compiled and tested against the declarations in Tests/Declarations. `license-client` is a command-line
-// program that asks for licenses.
+// program that asks for licenses. `Example` is code to copy into an app.
 var playbackDependencies: [Target.Dependency] = ["LatchkeyLicenses"]
+var exampleDependencies: [Target.Dependency] = ["LatchkeyLicenses", "LatchkeyPlayback"]
 var linuxTargets: [Target] = []
 #if os(Linux)
     playbackDependencies.append("AVFoundation")
+    exampleDependencies.append("AVFoundation")
     linuxTargets = [
         .target(name: "AVFoundation", path: "Tests/Declarations", swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "LatchkeyPlaybackTests", dependencies: ["LatchkeyPlayback", "AVFoundation"],
+            name: "LatchkeyPlaybackTests", dependencies: ["LatchkeyPlayback", "Example", "AVFoundation"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
     ]
 #endif
@@ -28,6 +30,8 @@ let package = Package(
         // AVFoundation passes its requests from queue to queue. Swift 6 mode cannot see that this is safe.
         .target(
             name: "LatchkeyPlayback", dependencies: playbackDependencies, swiftSettings: [.swiftLanguageMode(.v5)]),
+        // The code of Documentation/apps/ios.md.
+        .target(name: "Example", dependencies: exampleDependencies, swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(name: "license-client", dependencies: ["LatchkeyLicenses"]),
         .testTarget(name: "LatchkeyLicensesTests", dependencies: ["LatchkeyLicenses"]),
     ] + linuxTargets

@@ -1,4 +1,4 @@
-"""Step 5 of the article "A film, from the file to the player": the page plays from the folder that its commands make."""
+"""The article "Web pages": its page plays from the folder that its commands make."""
 
 import os
 import re
@@ -9,13 +9,13 @@ from browser import Page
 from conftest import KINDS, ROOT, Lab, Title, required
 from test_browser import LICENSE_PATH, assert_brought_the_key, assert_plays, kid_uri
 
-ARTICLE = ROOT / "Documentation/start/film-to-iphone.md"
+ARTICLE = ROOT / "Documentation/apps/web.md"
 # The address of the web server in the article, and that of the daemon.
 PAGES, DAEMON = "http://127.0.0.1:8000", "http://127.0.0.1:8080"
 
 
 def test_the_page_of_the_article_plays(lab: Lab, page: Page, title: Title, tmp_path: Path) -> None:
-    _, _, step = ARTICLE.read_text().partition("\n## 5. ")
+    _, _, step = ARTICLE.read_text().partition("\n## A page that plays the film\n")
     # The first commands copy the kit. The next ones get the player, and the last ones serve the folder.
     copying, getting, serving = re.findall(r"```sh\n(.*?)```", step.partition("\n## ")[0], re.DOTALL)
     (address,) = re.findall(rf"^    ({PAGES}/\S*)$", step, re.MULTILINE)

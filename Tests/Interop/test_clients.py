@@ -367,6 +367,15 @@ def test_url_session_gets_licenses_on_one_connection(
         assert open_ckc(ckc, context.secrets).content_key == server.deployment.key.key
 
 
+def test_the_article_has_the_code_that_is_compiled() -> None:
+    """The Swift tests of the client kit compile these files, and run one of them."""
+    article = (ROOT / "Documentation/apps/ios.md").read_text()
+    files = sorted((ROOT / "Clients/Apple/Sources/Example").glob("Film*.swift"))
+    assert [file.name for file in files] == ["FilmKeys.swift", "FilmPlayer.swift"]
+    for file in files:
+        assert f"```swift\n{file.read_text()}```\n" in article, file.name
+
+
 def test_url_session_reads_a_refusal(license_client: str, servers: dict[bool, Server], tmp_path: Path) -> None:
     """The request has the token of another installation."""
     server = servers[False]

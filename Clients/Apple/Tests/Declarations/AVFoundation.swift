@@ -1,12 +1,23 @@
-// The part of AVFoundation that `LatchkeyPlayback` uses, for Linux only. It is declared after Apple's documentation,
-// and a test simulates the device with it. It shows that the sample compiles against these declarations and calls them
-// in the right order. It shows nothing about AVFoundation itself.
-public import Foundation
+// The part of AVFoundation that `LatchkeyPlayback` and `Example` use, for Linux only. It is declared after Apple's
+// documentation, and a test simulates the device with it. It shows that the sample compiles against these declarations
+// and calls them in the right order. It shows nothing about AVFoundation itself.
+@_exported public import Foundation
+@_exported public import FoundationNetworking
 
 public protocol AVContentKeyRecipient: AnyObject {}
 
 public final class AVURLAsset: AVContentKeyRecipient {
     public init(url: URL) {}
+}
+
+public final class AVPlayerItem {
+    public init(asset: AVURLAsset) {}
+}
+
+public final class AVPlayer {
+    public init() {}
+    public func replaceCurrentItem(with item: AVPlayerItem?) {}
+    public func play() {}
 }
 
 public struct AVContentKeySystem: Equatable {

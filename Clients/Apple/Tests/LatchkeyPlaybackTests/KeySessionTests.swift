@@ -59,14 +59,19 @@ final class Server: @unchecked Sendable {
         }
     }
 
-    /// A client whose requests come to this server. The host name identifies the server.
+    /// A client whose requests come to this server.
     func makeClient() -> LicenseClient {
+        let (base, session) = makeSession()
+        return LicenseClient(server: LicenseServer(base: base), session: session)
+    }
+
+    /// The URL of this server, and a session whose requests come to it. The host name identifies the server.
+    func makeSession() -> (URL, URLSession) {
         let host = UUID().uuidString.lowercased()
         StandIn.servers.withLock { $0[host] = self }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [StandIn.self]
-        let base = URL(string: "https://\(host)")!
-        return LicenseClient(server: LicenseServer(base: base), session: URLSession(configuration: configuration))
+        return (URL(string: "https://\(host)")!, URLSession(configuration: configuration))
     }
 }
 
