@@ -94,7 +94,8 @@ function showHead() {
   const { who } = session;
   part("top").hidden = false;
   part("zone").hidden = false;
-  part("zone").textContent = `All times are in ${TIME_ZONE}.${TIME_ZONE === "UTC" ? "" : " Point at a time to read it in UTC."}`;
+  const hint = TIME_ZONE === "UTC" ? "" : " Point at a time to read it in UTC.";
+  part("zone").textContent = `All times are in ${TIME_ZONE}.${hint}`;
   fill(
     part("nav"),
     VIEWS.filter((view) => session.can(view.permission)).map((view) => el("a", { href: `#${view.name}` }, view.label)),

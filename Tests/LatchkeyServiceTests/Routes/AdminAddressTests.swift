@@ -28,7 +28,7 @@ import Testing
     private static let others: [String: AdminAccess] = [
         "GET /livez": .everyone, "GET /readyz": .everyone, "GET /openapi.json": .everyAdministrator,
         "GET /v1/whoami": .everyAdministrator, "POST /v1/session": .everyone, "DELETE /v1/session": .everyAdministrator,
-        "GET /": .everyone, "GET /page/{file}": .everyone,
+        "GET /": .everyone, "GET /page/{file}": .everyone, "GET /help/{file}": .everyone,
     ]
     private static let permissionsOfRoles: [AdminRole: Set<AdminPermission>] = [
         .metrics: [.scrape, .watch], .support: [.watch, .look, .explain, .release],
