@@ -279,6 +279,9 @@ def test_only_one_device(portal: Portal) -> None:
     for session in (1, 2):
         assert isinstance(portal.ask(token, device=mine, session=session), OpenedCKC)
     assert portal.ask(token, session=3) == "device_mismatch"
+    named = portal.token(cnf={"fps:hu": mine.device_id.hex()}, rights=[{"content": "movie-42", "lease": 300}])
+    assert isinstance(portal.ask(named, device=mine, session=4), OpenedCKC)
+    assert portal.ask(named, session=5) == "device_mismatch"
 
 
 def test_high_definition_at_level_main(portal: Portal) -> None:
