@@ -1,4 +1,3 @@
-// Makes a token for one content: go run mint.go KEY KID ISSUER CONTENT SUBJECT
 package main
 
 import (
@@ -9,75 +8,38 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
-	"log"
 	"os"
 	"time"
 )
 
-func encoded(value any) (string, error) {
-	data, err := json.Marshal(value)
-	return base64.RawURLEncoding.EncodeToString(data), err
-}
+type object map[string]any
 
-func mint(key *ecdsa.PrivateKey, kid, issuer, content, subject string) (string, error) {
-	now := time.Now().Unix()
-	header, err := encoded(map[string]string{"alg": "ES256", "typ": "JWT", "kid": kid})
-	if err != nil {
-		return "", err
-	}
-	claims, err := encoded(map[string]any{
-		"iss": issuer, "aud": "latchkey", "sub": subject, "iat": now, "exp": now + 300,
-		"rights": []any{map[string]any{"content": content, "lease": 300}},
-	})
-	if err != nil {
-		return "", err
-	}
-	signed := header + "." + claims
+func mint(key *ecdsa.PrivateKey, kid string, claims object) string {
+	encoded := base64.RawURLEncoding.EncodeToString
+	header := must(json.Marshal(object{"alg": "ES256", "kid": kid}))
+	signed := encoded(header) + "." + encoded(must(json.Marshal(claims)))
 	digest := sha256.Sum256([]byte(signed))
 	// A JWT has r and s, 32 bytes each. `ecdsa.SignASN1` would write DER.
 	r, s, err := ecdsa.Sign(rand.Reader, key, digest[:])
-	if err != nil {
-		return "", err
-	}
-	signature := make([]byte, 64)
-	r.FillBytes(signature[:32])
-	s.FillBytes(signature[32:])
-	return signed + "." + base64.RawURLEncoding.EncodeToString(signature), nil
+	signature := append(must(r, err).FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
+	return signed + "." + encoded(signature)
 }
 
-func readKey(file string) (*ecdsa.PrivateKey, error) {
-	data, err := os.ReadFile(file)
+func must[T any](value T, err error) T {
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil, errors.New("no PEM in " + file)
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	if key, ok := key.(*ecdsa.PrivateKey); ok {
-		return key, nil
-	}
-	return nil, errors.New("no key for ES256 in " + file)
+	return value
 }
 
 func main() {
-	if len(os.Args) != 6 {
-		fmt.Fprintln(os.Stderr, "usage: go run mint.go KEY KID ISSUER CONTENT SUBJECT")
-		os.Exit(2)
+	block, _ := pem.Decode(must(os.ReadFile("portal-key.pem")))
+	key := must(x509.ParsePKCS8PrivateKey(block.Bytes)).(*ecdsa.PrivateKey)
+	now := time.Now().Unix() // seconds since 1970
+	claims := object{
+		"iss": "https://portal.example", "aud": "latchkey", "sub": "viewer-7", "iat": now, "exp": now + 300,
+		"rights": []object{{"content": "movie-42", "lease": 300}},
 	}
-	key, err := readKey(os.Args[1])
-	if err != nil {
-		log.Fatal(err)
-	}
-	token, err := mint(key, os.Args[2], os.Args[3], os.Args[4], os.Args[5])
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(token)
+	fmt.Println(mint(key, "portal-1", claims))
 }

@@ -1,7 +1,7 @@
 """Apps and back ends that use ExpressPlay's interface, against a running daemon: from the token request to the license.
 
-The section "TVSDK" has the flows of Adobe's TVSDK documents, each with the app's own code. The page
-tokens/expressplay.md lists them.
+The section "TVSDK" has the flows of Adobe's TVSDK documents, each with the app's own code. `test_reference_flows.py`
+lists them.
 """
 
 import base64

@@ -2,8 +2,8 @@
 ends.
 
 A right's `duration` is the life of a license. A profile that the right names can set a shorter lease, as an operator
-would configure it. The section "The page about renewals" has the flows of the OpenTV page about renewals. The page
-tokens/nagra.md lists them.
+would configure it. The section "The page about renewals" has the flows of the OpenTV page about renewals.
+`test_reference_flows.py` lists them.
 """
 
 import base64
