@@ -4,6 +4,7 @@ import math
 import os
 import re
 import signal
+import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -66,6 +67,7 @@ class Viewers:
     """Those of one daemon of its own."""
 
     def __init__(self, setup: Path, url: str):
+        self.url = url
         self.deployment = deployment_of(url, setup)
         self.client = LicenseClient(url)
 
@@ -79,19 +81,36 @@ class Viewers:
             assert self.client.license(message(self), token).code == code
 
 
+def be_busy(viewers: Viewers, setup: Path, seconds: float) -> None:
+    """A load that fills the plots: it rises and falls, and some requests are refused for each of several reasons."""
+    wrong = tokens.with_altered_signature(viewers.deployment.token)
+    other = run_latchkey(setup, "token", "mint", "--content", "another-film", "--subject", "viewer-other").strip()
+    options = ["--certificate", "fairplay/bundle.bin", "--application-secret", "fairplay/application-secret.hex"]
+    options += ["--asset-id", viewers.deployment.asset_id.decode(), "--token", viewers.deployment.token]
+    options += ["--spc-version", "1,2", "--seconds", "10", "--connections", "16", "--url", viewers.url]
+    end = time.monotonic() + seconds
+    rounds = 0
+    while time.monotonic() < end:
+        rounds += 1
+        rate = str(round(40 + 25 * math.sin(rounds / 4)))
+        subprocess.run([os.environ["LATCHKEY_BIN"], "bench", *options, "--rate", rate], cwd=setup, check=True, timeout=60)
+        for _ in range(4 + rounds % 3):
+            viewers.client.license(message(viewers), other)
+        for number in range(5):
+            viewers.client.license(message(viewers), wrong if number % 2 else "none")
+
+
 def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
     """LATCHKEY_LOAD_SECONDS makes the load longer, for a picture whose plots are full."""
     with running_daemon(tmp_path, prepare=add_operators) as daemon, desks(lab, daemon.setup, daemon.admin) as found:
         look(lab, found, "idle", says("every part works", "good"))
         viewers = Viewers(daemon.setup, daemon.url)
+        be_busy(viewers, daemon.setup, float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0")))
         wrong = tokens.with_altered_signature(viewers.deployment.token)
-        end = time.monotonic() + float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0"))
-        rounds = 0
-        while rounds < 6 or time.monotonic() < end:
-            rounds += 1
-            viewers.play(25 + round(15 * math.sin(rounds / 15)))
+        for number in range(6):
+            viewers.play(25)
             viewers.be_refused(1, "none", "token_malformed")
-            viewers.be_refused(1 if rounds % 3 == 0 else 0, wrong, "token_signature")
+            viewers.be_refused(1 if number % 3 == 0 else 0, wrong, "token_signature")
             found[0][1].evaluate("import('/page/live.js').then(({ live }) => new Promise((resolve) =>"
                                  " live.addEventListener('points', resolve, { once: true })).then(() => true))")
         viewers.client.close()
