@@ -83,8 +83,14 @@ class Viewers:
 
 def be_busy(viewers: Viewers, setup: Path, seconds: float) -> None:
     """A load that fills the plots: it rises and falls, and some requests are refused for each of several reasons."""
-    wrong = tokens.with_altered_signature(viewers.deployment.token)
-    other = run_latchkey(setup, "token", "mint", "--content", "another-film", "--subject", "viewer-other").strip()
+    header, claims = tokens.header_and_claims(viewers.deployment.token)
+    past = claims | {"iat": claims["iat"] - 7200, "exp": claims["iat"] - 3600}
+    refused = {
+        "none": 2,
+        tokens.with_altered_signature(viewers.deployment.token): 3,
+        tokens.sign_es256(header, past, viewers.deployment.signing_key): 6,
+        run_latchkey(setup, "token", "mint", "--content", "another-film").strip(): 4,
+    }
     options = ["--certificate", "fairplay/bundle.bin", "--application-secret", "fairplay/application-secret.hex"]
     options += ["--asset-id", viewers.deployment.asset_id.decode(), "--token", viewers.deployment.token]
     options += ["--spc-version", "1,2", "--seconds", "10", "--connections", "16", "--url", viewers.url]
@@ -94,10 +100,9 @@ def be_busy(viewers: Viewers, setup: Path, seconds: float) -> None:
         rounds += 1
         rate = str(round(40 + 25 * math.sin(rounds / 4)))
         subprocess.run([os.environ["LATCHKEY_BIN"], "bench", *options, "--rate", rate], cwd=setup, check=True, timeout=60)
-        for _ in range(4 + rounds % 3):
-            viewers.client.license(message(viewers), other)
-        for number in range(5):
-            viewers.client.license(message(viewers), wrong if number % 2 else "none")
+        for token, count in refused.items():
+            for _ in range(count + rounds % 3):
+                assert viewers.client.license(message(viewers), token).status in (401, 403)
 
 
 def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
@@ -105,9 +110,10 @@ def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
     with running_daemon(tmp_path, prepare=add_operators) as daemon, desks(lab, daemon.setup, daemon.admin) as found:
         look(lab, found, "idle", says("every part works", "good"))
         viewers = Viewers(daemon.setup, daemon.url)
-        be_busy(viewers, daemon.setup, float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0")))
+        seconds = float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0"))
+        be_busy(viewers, daemon.setup, seconds)
         wrong = tokens.with_altered_signature(viewers.deployment.token)
-        for number in range(6):
+        for number in range(0 if seconds else 6):
             viewers.play(25)
             viewers.be_refused(1, "none", "token_malformed")
             viewers.be_refused(1 if number % 3 == 0 else 0, wrong, "token_signature")
