@@ -12,7 +12,8 @@ Runs under `Scripts/with-postgresql`. Daemons run on processor 0. The generator 
 3. Checks this with two nodes on one PostgreSQL, which share processor 0, under a mixed load: the model's prediction
    against the measured licenses per second.
 
-Writes `capacity.json`, `capacity.md`, `cost.svg` and `nodes.svg`.
+Writes `capacity.json`, `capacity.md`, and the plots `capacity-cost` and `capacity-nodes` for light and dark pages. The
+article "Sizing" has these plots (Documentation/pictures).
 """
 
 import argparse
@@ -149,7 +150,7 @@ def measure_kinds(programs: Programs, plan: Plan, accelerator: str | None) -> di
         for kind in KINDS:
             with running(programs, prepared(accelerator, *([add_tls] if kind.tls else []))) as daemon:
                 rounds[kind.name].append(cost(daemon, kind, plan.seconds))
-            print(f"{kind.name:28} {rounds[kind.name][-1]:7.1f} us", flush=True)
+            print(f"{kind.name:28} {rounds[kind.name][-1]:7.1f} µs", flush=True)
     return {name: statistics.median(costs) for name, costs in rounds.items()}
 
 

@@ -1,9 +1,10 @@
 """The tables and plots of a capacity measurement (`capacity.py`)."""
 
 import json
+import math
 from pathlib import Path
 
-from load_report import COLOURS, HEIGHT, MARGIN, WIDTH, line, svg, text
+from load_report import COLOURS, HEIGHT, MARGIN, WIDTH, line, svg, text, write_plot
 
 # The planned use of the processors. The rest is a reserve for peaks. It is chosen, not measured.
 USE = 0.7
@@ -15,8 +16,8 @@ def write(report: dict, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "capacity.json").write_text(json.dumps(report, indent=2) + "\n")
     (folder / "capacity.md").write_text(tables(report))
-    (folder / "cost.svg").write_text(cost_plot(report))
-    (folder / "nodes.svg").write_text(nodes_plot(report))
+    write_plot(folder, "capacity-cost", cost_plot(report))
+    write_plot(folder, "capacity-nodes", nodes_plot(report))
 
 
 # --- The model --------------------------------------------------------------------------------------------------------
@@ -78,10 +79,10 @@ def tables(report: dict) -> str:
     backend = "the accelerator" if report["accelerator"] else "OpenSSL"
     base = report["kinds"]["v1"]
     lines = [
-        f"RSA by {backend}. In `openssl speed`, an RSA operation takes {speeds['1024']:.0f} us with 1024 bits and "
-        f"{speeds['2048']:.0f} us with 2048 bits on the same processor.",
+        f"RSA by {backend}. In `openssl speed`, an RSA operation takes {speeds['1024']:.0f} µs with 1024 bits and "
+        f"{speeds['2048']:.0f} µs with 2048 bits on the same processor.",
         "",
-        "| part of a license | processor time in us | as a multiple of RSA-1024 |",
+        "| part of a license | processor time in µs | as a multiple of RSA-1024 |",
         "|---|---|---|",
         f"| SPC version 1, known token, open connection, SQLite | {base:.0f} | {base / speeds['1024']:.2f} |",
     ]
@@ -94,7 +95,7 @@ def tables(report: dict) -> str:
         "",
         f"Licenses per second at {USE:.0%} use of the processors, with keys and ledger in PostgreSQL:",
         "",
-        "| licenses | us each | " + " | ".join(f"{nodes} x {cores} cores" for nodes in (1, 2, 4) for cores in (2, 8)) + " |",
+        "| licenses | µs each | " + " | ".join(f"{nodes} x {cores} cores" for nodes in (1, 2, 4) for cores in (2, 8)) + " |",
         "|---|---|" + "---|" * 6,
     ]
     for name, cost in examples(report).items():
@@ -127,7 +128,7 @@ def cost_plot(report: dict) -> str:
             width = value / longest * (WIDTH - left - 80)
             drawn.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height - 8:.1f}" fill="{colour}"/>')
             x += width
-        drawn.append(text(x + 6, y + height / 2, f"{cost:.0f} us", "start"))
+        drawn.append(text(x + 6, y + height / 2, f"{cost:.0f} µs", "start"))
     for index, (name, colour) in enumerate(zip(("one RSA operation", "other work", "what the kind adds"), COLOURS)):
         x = left + index * 145
         drawn.append(f'<rect x="{x}" y="{HEIGHT - 40}" width="12" height="12" fill="{colour}"/>')
@@ -135,19 +136,27 @@ def cost_plot(report: dict) -> str:
     return svg("Processor time of the daemon for each license", drawn)
 
 
+def round_ticks(highest: float) -> list[int]:
+    """From 0 to the first round number that is not below the highest value, in at most six steps."""
+    power = 10 ** max(0, math.floor(math.log10(highest)) - 1)
+    step = next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power * 6 >= highest)
+    return list(range(0, math.ceil(highest / step) * step + 1, step))
+
+
 def nodes_plot(report: dict) -> str:
     """The licenses per second of new viewers over the number of nodes, for several numbers of cores."""
     cost = examples(report)["a new viewer: v1, new ES256 token, new TLS connection"]
-    top = capacity(cost, NODES[-1], CORES[-1])
+    ticks = round_ticks(capacity(cost, NODES[-1], CORES[-1]))
+    top = ticks[-1]
 
     def place(nodes: int, rate: float) -> tuple[float, float]:
         share = (nodes - NODES[0]) / (NODES[-1] - NODES[0])
         return MARGIN + share * (WIDTH - 2.6 * MARGIN), HEIGHT - MARGIN - rate / top * (HEIGHT - 2 * MARGIN)
 
     drawn = []
-    for step in range(5):
-        x, y = place(NODES[0], top * step / 4)
-        drawn += [line(x, y, WIDTH - MARGIN, y), text(x - 6, y + 4, f"{top * step / 4:,.0f}")]
+    for tick in ticks:
+        x, y = place(NODES[0], tick)
+        drawn += [line(x, y, WIDTH - MARGIN, y), text(x - 6, y + 4, f"{tick:,}")]
     for nodes in NODES:
         drawn.append(text(place(nodes, 0)[0], HEIGHT - MARGIN + 18, str(nodes), "middle"))
     drawn.append(text(WIDTH / 2, HEIGHT - 16, "nodes", "middle"))

@@ -8,7 +8,9 @@ from pathlib import Path
 import load_goals
 
 WIDTH, HEIGHT, MARGIN = 640, 360, 60
-COLOURS = ("#1f5fa8", "#c8501e", "#3c8c40", "#8a5bb0")
+# These can be seen on a light and on a dark page. The color of text depends on the page.
+COLOURS = ("#3a82c8", "#d9662f", "#4a9c4e", "#9a6cc4")
+TEXT, TEXT_IN_THE_DARK = "#24292f", "#e2e4e9"
 
 
 def write(report: dict, folder: Path, earlier: dict | None = None) -> None:
@@ -19,9 +21,9 @@ def write(report: dict, folder: Path, earlier: dict | None = None) -> None:
     if earlier is not None:
         tables += "\n" + comparison(report, earlier)
     (folder / "report.md").write_text(tables)
-    (folder / "throughput.svg").write_text(throughput_plot(report))
-    (folder / "latency.svg").write_text(latency_plot(report))
-    (folder / "cost.svg").write_text(cost_plot(report))
+    write_plot(folder, "throughput", throughput_plot(report))
+    write_plot(folder, "latency", latency_plot(report))
+    write_plot(folder, "cost", cost_plot(report))
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
@@ -53,7 +55,7 @@ def table(report: dict) -> str:
         f"{speeds['2048']:.0f} with 2048 bits. Each load took {report['seconds']} s, {report['rounds']} times. "
         f"The accelerator was {'on' if report.get('accelerator') else 'off'}.",
         "",
-        "| load | licenses/s | of capacity | p50 ms | p99 ms | refused | unsent | daemon CPU us | RSA share | generator |",
+        "| load | licenses/s | of capacity | p50 ms | p99 ms | refused | unsent | daemon CPU µs | RSA share | generator |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in report["rows"]:
@@ -126,12 +128,16 @@ def _against(report: dict, earlier: dict) -> float:
 # --- Plots ------------------------------------------------------------------------------------------------------------
 
 
+def write_plot(folder: Path, name: str, plot: str) -> None:
+    """Writes a plot for a light page, and one for a dark page. Their background is transparent."""
+    (folder / f"{name}.svg").write_text(plot)
+    (folder / f"{name}-dark.svg").write_text(plot.replace(f'fill="{TEXT}"', f'fill="{TEXT_IN_THE_DARK}"', 1))
+
+
 def svg(title: str, parts: list[str]) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{text(WIDTH / 2, 20, title, "middle")}'
-        + "".join(parts)
-        + "</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12"'
+        f' fill="{TEXT}">{text(WIDTH / 2, 20, title, "middle")}' + "".join(parts) + "</svg>\n"
     )
 
 
@@ -139,8 +145,8 @@ def text(x: float, y: float, text: str, anchor: str = "end") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def line(x1: float, y1: float, x2: float, y2: float, colour: str = "#ccc") -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+def line(x1: float, y1: float, x2: float, y2: float, colour: str = "#808080") -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-opacity="0.4"/>'
 
 
 def _offered(report: dict) -> list[dict]:
@@ -217,7 +223,7 @@ def cost_plot(report: dict) -> str:
             width = value / longest * (WIDTH - left - 90)
             parts.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="32" fill="{colour}"/>')
             x += width
-        parts.append(text(x + 6, y + 20, f"{sum(value for _, value in values):.0f} us", "start"))
+        parts.append(text(x + 6, y + 20, f"{sum(value for _, value in values):.0f} µs", "start"))
     for index, ((name, _), colour) in enumerate(zip(bars[0][1], COLOURS)):
         x = left + index * 110
         parts.append(f'<rect x="{x}" y="{HEIGHT - 50}" width="12" height="12" fill="{colour}"/>')

@@ -262,7 +262,7 @@ def main() -> int:
                         ratio, cost, status = compared(client, case, AGAIN * options.count)
                     over += ratio > GOAL
                     mark = " OVER" if ratio > GOAL else ""
-                    print(f"{ratio:6.2f}  {cost * 1e6:7.0f} us  {case.name}: {status}{mark}", flush=True)
+                    print(f"{ratio:6.2f}  {cost * 1e6:7.0f} µs  {case.name}: {status}{mark}", flush=True)
             finally:
                 daemon.process.terminate()
                 daemon.process.wait()

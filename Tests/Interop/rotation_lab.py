@@ -42,7 +42,7 @@ FIRST_PASSED_DESCRIPTOR = 3
 
 
 def sections() -> dict[str, list[str]]:
-    """The ```sh blocks of the article by the heading above them; those before the first heading are "Overview"."""
+    """The ```sh blocks of the article by the heading above them; those of the first heading prepare the others."""
     found: dict[str, list[str]] = {}
     for part in re.split(r"^## ", ARTICLE.read_text(), flags=re.MULTILINE)[1:]:
         heading, _, text = part.partition("\n")
@@ -51,7 +51,7 @@ def sections() -> dict[str, list[str]]:
 
 
 # The block with the functions of the other blocks.
-(TOOLS,) = [block for block in sections()["Overview"] if "change() {" in block]
+(TOOLS,) = [block for block in sections()["Preparation"] if "change() {" in block]
 
 
 # --- Clients --------------------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ class RotationLab:
 @contextmanager
 def running_rotation(folder: Path) -> Iterator[RotationLab]:
     """The daemon of the article's first block under load. No request may have failed at the end."""
-    setup = sections()["Overview"][0]
+    setup = sections()["Preparation"][0]
     path = f"{Path(os.environ['LATCHKEY_BIN']).parent}:{os.environ['PATH']}"
     finished = subprocess.run(
         ["bash", "-c", f"set -euo pipefail\n{setup}"],

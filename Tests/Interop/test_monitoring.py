@@ -99,7 +99,7 @@ def test_each_alert_says_what_to_do() -> None:
     for name, rule in alerts().items():
         assert rule["labels"]["severity"] in ("warning", "critical"), name
         assert rule["annotations"]["summary"] and rule["annotations"]["description"], name
-        assert rule["annotations"]["runbook"] == f"{article}#{name.lower()}"
+        assert rule["annotations"]["runbook_url"] == f"{article}#{name.lower()}"
     sections = re.findall(r"^## (Latchkey\w+)$", ARTICLE.read_text(), re.MULTILINE)
     assert sections == list(alerts()), "the article has a section for each alert, in the same order"
 

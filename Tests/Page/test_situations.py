@@ -4,6 +4,7 @@ import math
 import os
 import re
 import signal
+import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -66,6 +67,7 @@ class Viewers:
     """Those of one daemon of its own."""
 
     def __init__(self, setup: Path, url: str):
+        self.url = url
         self.deployment = deployment_of(url, setup)
         self.client = LicenseClient(url)
 
@@ -79,19 +81,42 @@ class Viewers:
             assert self.client.license(message(self), token).code == code
 
 
+def be_busy(viewers: Viewers, setup: Path, seconds: float) -> None:
+    """A load that fills the plots: it rises and falls, and some requests are refused for each of several reasons."""
+    header, claims = tokens.header_and_claims(viewers.deployment.token)
+    past = claims | {"iat": claims["iat"] - 7200, "exp": claims["iat"] - 3600}
+    refused = {
+        "none": 2,
+        tokens.with_altered_signature(viewers.deployment.token): 3,
+        tokens.sign_es256(header, past, viewers.deployment.signing_key): 6,
+        run_latchkey(setup, "token", "mint", "--content", "another-film").strip(): 4,
+    }
+    options = ["--certificate", "fairplay/bundle.bin", "--application-secret", "fairplay/application-secret.hex"]
+    options += ["--asset-id", viewers.deployment.asset_id.decode(), "--token", viewers.deployment.token]
+    options += ["--spc-version", "1,2", "--seconds", "10", "--connections", "16", "--url", viewers.url]
+    end = time.monotonic() + seconds
+    rounds = 0
+    while time.monotonic() < end:
+        rounds += 1
+        rate = str(round(40 + 25 * math.sin(rounds / 4)))
+        subprocess.run([os.environ["LATCHKEY_BIN"], "bench", *options, "--rate", rate], cwd=setup, check=True, timeout=60)
+        for token, count in refused.items():
+            for _ in range(count + rounds % 3):
+                assert viewers.client.license(message(viewers), token).status in (401, 403)
+
+
 def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
     """LATCHKEY_LOAD_SECONDS makes the load longer, for a picture whose plots are full."""
     with running_daemon(tmp_path, prepare=add_operators) as daemon, desks(lab, daemon.setup, daemon.admin) as found:
         look(lab, found, "idle", says("every part works", "good"))
         viewers = Viewers(daemon.setup, daemon.url)
+        seconds = float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0"))
+        be_busy(viewers, daemon.setup, seconds)
         wrong = tokens.with_altered_signature(viewers.deployment.token)
-        end = time.monotonic() + float(os.environ.get("LATCHKEY_LOAD_SECONDS", "0"))
-        rounds = 0
-        while rounds < 6 or time.monotonic() < end:
-            rounds += 1
-            viewers.play(25 + round(15 * math.sin(rounds / 15)))
+        for number in range(0 if seconds else 6):
+            viewers.play(25)
             viewers.be_refused(1, "none", "token_malformed")
-            viewers.be_refused(1 if rounds % 3 == 0 else 0, wrong, "token_signature")
+            viewers.be_refused(1 if number % 3 == 0 else 0, wrong, "token_signature")
             found[0][1].evaluate("import('/page/live.js').then(({ live }) => new Promise((resolve) =>"
                                  " live.addEventListener('points', resolve, { once: true })).then(() => true))")
         viewers.client.close()
