@@ -22,5 +22,5 @@ package struct UnconfinedWorkersWarning: Equatable, Sendable, CustomStringConver
 
     /// What to do about it.
     package static let remedy =
-        "use a kernel with Landlock (Linux 5.13), or give the workers a `user` of their own; see SECURITY.md"
+        "use a kernel with Landlock (Linux 5.13), or give the workers a `user` of their own; see the threat model"
 }

@@ -131,7 +131,7 @@ def hits(own: dict[str, bytes], places: list[tuple[str, bytes]]) -> set[str]:
 def test_ordinary_memory_holds_no_key_at_rest(daemon: OwnDaemon, key: ContentKey) -> None:
     """Keys at rest are only in the secure heap, which is locked and left out of core dumps.
 
-    Not the primes of a used RSA key: OpenSSL keeps them in its contexts, as SECURITY.md says.
+    Not the primes of a used RSA key: OpenSSL keeps them in its contexts, as the threat model says.
     """
     try:
         memory = dumpable_memory(daemon.process.pid)

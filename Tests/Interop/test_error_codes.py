@@ -28,7 +28,7 @@ from test_callback import SECRET, service
 
 REPOSITORY = Path(__file__).parents[2]
 TABLE = REPOSITORY / "Documentation/reference/errors.md"
-ROW = re.compile(r"\| `(\w+)` \| (\d{3})\b(.*?) \| (\S+) \| (\S+) \| (\S+) \| .* \|")
+ROW = re.compile(r"\| \[`(\w+)`\]\(errors/\1\.md\) \| (\d{3})\b(.*?) \| (\S+) \| (\S+) \| (\S+) \| .* \|")
 NOT_YET: dict[str, str] = {}
 # Codes that need a stepped clock, a worker process, a failing database or a packager. Each names the test that gets it
 # from a daemon.

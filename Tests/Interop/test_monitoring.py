@@ -107,7 +107,7 @@ def test_each_alert_says_what_to_do() -> None:
 def test_faults_of_the_server_are_those_that_the_article_errors_answers_with_5xx() -> None:
     counted = re.search(r'code=~"([^"]+)"', str(alerts()["LatchkeyServerFaults"]["expr"]))
     assert counted
-    codes = dict(re.findall(r"^\| `(\w+)` \| (\d{3})", ERRORS.read_text(), re.MULTILINE))
+    codes = dict(re.findall(r"^\| \[`(\w+)`\]\S* \| (\d{3})", ERRORS.read_text(), re.MULTILINE))
     assert len(codes) > 50
     faults = {code for code, status in codes.items() if status.startswith("5")}
     matched = {code for code in codes if re.fullmatch(counted[1], code)}
@@ -118,7 +118,7 @@ def test_faults_of_the_server_are_those_that_the_article_errors_answers_with_5xx
 def test_refusals_that_anyone_can_cause_count_for_no_share() -> None:
     excluded = re.search(r'code!~"([^"]+)"', str(rules("record")["latchkey:license_requests:rate5m"]["expr"]))
     assert excluded
-    codes = set(re.findall(r"^\| `(\w+)` \| \d{3}", ERRORS.read_text(), re.MULTILINE))
+    codes = set(re.findall(r"^\| \[`(\w+)`\]\S* \| \d{3}", ERRORS.read_text(), re.MULTILINE))
     assert {code for code in codes if re.fullmatch(excluded[1], code)} == {
         "token_missing", "token_ambiguous", "token_malformed", "token_alg", "token_signature", "kid_unknown",
         "kid_revoked", "body_empty", "body_unrecognised", "body_too_large", "bad_request", "request_invalid",

@@ -104,8 +104,8 @@ extension LadderWorkerTests {
             #expect(await other.outcome(of: call) == .failed(status: EACCES))
         }
 
-        /// SECURITY.md warns of this: a daemon that runs as root, without another user for the module, cannot limit
-        /// threads.
+        /// The threat model warns of this: a daemon that runs as root, without another user for the module, cannot
+        /// limit threads.
         @Test(.enabled(if: getuid() == 0, "only root has no limit"))
         func threadsOfRootAreNotLimited() async throws {
             let fixture = try PoolFixture()

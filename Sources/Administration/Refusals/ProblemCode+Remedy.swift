@@ -106,8 +106,11 @@ extension ProblemCode {
         case .requestInvalid:
             "Have the client correct the part that the cause names: see reference/http.md of the documentation."
         case .requestTimeout: "Look for a slow or broken network between the client and this server."
-        case .bodyTooLarge, .uriTooLong, .headTooLarge, .expectationFailed:
-            "Have the client send less; the limits are in the configuration under limits."
+        case .bodyTooLarge: "Have the client send less, or raise limits.bodySizeMaximum."
+        case .uriTooLong, .headTooLarge:
+            "Have the client send less, and look at what a proxy adds: this limit is fixed."
+        case .expectationFailed:
+            "Have the client, or the proxy before this server, send no expectation but 100-continue."
         case .internalError: "This is a fault of the server. Report the cause with the version of latchkeyd."
         }
     }

@@ -22,8 +22,11 @@ import Testing
         let rows = try #require(text.components(separatedBy: "## The codes").last).split(separator: "\n")
         var table: [ProblemCode: Int64?] = [:]
         for row in rows {
-            let cells = row.split(separator: "|").prefix(5).map { $0.trimmingCharacters(in: [" ", "`"]) }
-            guard cells.count == 5, let code = ProblemCode(rawValue: cells[0]) else { continue }
+            let cells = row.split(separator: "|").prefix(5).map { $0.trimmingCharacters(in: [" "]) }
+            // The first cell is a link, whose text is the code.
+            guard cells.count == 5, let name = cells[0].firstMatch(of: /^\[`(\w+)`\]/)?.1,
+                let code = ProblemCode(rawValue: String(name))
+            else { continue }
             table[code] = .some(Int64(cells[4]))
         }
         self.table = table

@@ -2,31 +2,35 @@ import Foundation
 import Licensing
 import Testing
 
-/// reference/errors.md has a section for each code that tells an integrator or an operator what to do.
+/// Each code has a row in the article "Errors", and a page that tells a client and an operator what to do.
 @Suite struct ErrorsArticleTests {
-    private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Documentation/reference/errors.md")
+    private static let reference = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Documentation/reference")
+    private static let pages = reference.appending(path: "errors")
 
-    /// The lines below each heading that is a code, in their order.
-    private let sections: [(code: String, lines: [Substring])]
-
-    init() throws {
-        let text = try String(contentsOf: Self.article, encoding: .utf8)
-        sections = text.components(separatedBy: "\n### `").dropFirst().map { section in
-            let lines = section.split(separator: "\n")
-            return (String(lines.first?.prefix { $0 != "`" } ?? ""), Array(lines.dropFirst()))
-        }
-    }
-
-    @Test func everyCodeHasOneSectionAndNoOtherHas() {
-        #expect(sections.map(\.code).sorted() == ProblemCode.allCases.map(\.rawValue).sorted())
+    @Test func everyCodeHasOnePageAndNoOtherHas() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.pages.path)
+        #expect(names.sorted() == ProblemCode.allCases.map { "\($0.rawValue).md" }.sorted())
     }
 
     @Test(arguments: ProblemCode.allCases)
-    func aSectionNamesTheCauseWhatToLookAtAndWhatToDo(code: ProblemCode) throws {
-        let section = try #require(sections.first { $0.code == code.rawValue }, "no section for \(code.rawValue)")
-        let items = section.lines.filter { $0.hasPrefix("- ") }
-        let starts = ["- Cause: ", "- Look at: ", "- Do: "]
+    func theTableLinksToThePage(code: ProblemCode) throws {
+        let table = try String(contentsOf: Self.reference.appending(path: "errors.md"), encoding: .utf8)
+        let rows = table.split(separator: "\n").filter { $0.hasPrefix("| [`\(code.rawValue)`](") }
+        #expect(rows.count == 1)
+        #expect(rows.first?.hasPrefix("| [`\(code.rawValue)`](errors/\(code.rawValue).md) | ") == true)
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func aPageSaysWhatHappenedWhyAndWhatToDo(code: ProblemCode) throws {
+        let page = try String(contentsOf: Self.pages.appending(path: "\(code.rawValue).md"), encoding: .utf8)
+        let parts = page.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n")
+        try #require(parts.count == 4)
+        #expect(parts[0] == "# \(code.rawValue)" && !parts[1].isEmpty && parts[3] == "[All codes](../errors.md)")
+        let items = parts[2].split(separator: "\n").filter { !$0.hasPrefix("  ") }
+        let starts = ["- **Causes:** ", "- **Client:** ", "- **Operator:** "]
         #expect(items.count == starts.count && zip(items, starts).allSatisfy { $0.hasPrefix($1) })
+        let words = parts[0...2].joined(separator: " ").split { $0 == " " || $0 == "\n" }
+        #expect(words.count <= 60, "a page is short")
     }
 }
