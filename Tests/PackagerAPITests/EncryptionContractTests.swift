@@ -143,6 +143,8 @@ import Testing
             ("HD2", "<cpix:VideoFilter minPixels=\"921601\" maxPixels=\"2073600\"/>", .hd),
             ("UHD1", "<cpix:VideoFilter minPixels=\"2073601\" maxPixels=\"8847360\"/>", .uhd),
             ("UHD2", "<cpix:VideoFilter minPixels=\"8847361\"/>", .uhd),
+            ("UHD2", "<cpix:VideoFilter/>", .uhd), ("HD1", "<cpix:VideoFilter/>", .hd),
+            ("SD+HD1", "<cpix:VideoFilter maxPixels=\"589824\"/>", .hd),
             ("mine", "<cpix:VideoFilter maxPixels=\"589824\"/>", .sd),
             ("mine", "<cpix:VideoFilter maxPixels=\"589825\"/>", .hd),
             ("mine", "<cpix:VideoFilter maxPixels=\"2073601\"/>", .uhd),

@@ -130,7 +130,9 @@ extension UsageRule {
     ) throws(CPIXError) -> Track {
         if trackType == allTracks { return .unlabelled }
         guard let label = try? TrackLabel(trackType) else { throw .malformedContract }
-        let type: ContentType = video.isEmpty ? .audio : video.map(\.contentType).max { $0.rank < $1.rank } ?? .sd
+        // A filter without sizes says nothing, so the name of a preset counts as well. The strictest decides.
+        let types = video.map(\.contentType) + [UsageRuleName.contentType(of: trackType)].compactMap(\.self)
+        let type: ContentType = video.isEmpty ? .audio : types.max { $0.rank < $1.rank } ?? .sd
         guard let track = try? Track(label: label, contentType: label.contentType ?? type) else {
             throw .malformedContract
         }
