@@ -26,12 +26,13 @@ SEARCHES = {
     "expressplay": "tokens/expressplay", "nagra": "tokens/nagra", "axinom": "tokens/axinom", "speke": "packaging/speke",
     "shaka": "packaging/", "mediaconvert": "packaging/", "playlist": "packaging/playlists",
     "rotation": "packaging/live-rotation", "postgresql": "operate/postgresql", "backup": "operate/backups",
-    "upgrade": "operate/upgrades", "prometheus": "operate/", "LatchkeyDown": "operate/runbooks", "why": "operate/why",
+    "upgrade": "operate/upgrades", "prometheus": "operate/", "LatchkeyDown": "operate/runbooks",
+    "support desk": "",
     "ledger": "operate/ledger", "revoke": "operate/", "CORS": "", "AVContentKeySession": "apps/ios",
     "hls.js": "apps/web", "11835": "apps/troubleshooting", "pseudonym": "security/personal-data",
-    "latchkey_ready": "reference/metrics", "listeners.public": "reference/configuration",
-    "ASk": "start/apple-credentials",
+    "latchkey_ready": "reference/metrics", "trustedProxies": "", "application secret": "start/apple-credentials",
 }
+META = "document.querySelector('.md-search-result__meta').innerText"
 RESULTS = "[...document.querySelectorAll('.md-search-result__link')].map((one) => one.href)"
 
 
@@ -110,10 +111,9 @@ def test_the_search_finds_what_readers_look_for(lab: Lab, installed: Installed) 
                 "(() => { const box = document.querySelector('[data-md-component=search-query]'); box.focus();"
                 f" box.value = {term!r}; box.dispatchEvent(new KeyboardEvent('keyup', {{bubbles: true}})); }})()"
             )
-            # The field says which term its results are for.
             page.evaluate(
-                f"new Promise((found) => {{ const look = () => {RESULTS}.length ? setTimeout(found, 200)"
-                " : setTimeout(look, 20); look(); })"
+                f"new Promise((found) => {{ const look = () => {RESULTS}.length || {META}.includes('No matching')"
+                " ? setTimeout(found, 200) : setTimeout(look, 20); look(); })"
             )
             results = page.evaluate(RESULTS)[:8]
             if not any(wanted in result.partition("/help/")[2].partition("?")[0] for result in results):
@@ -122,18 +122,23 @@ def test_the_search_finds_what_readers_look_for(lab: Lab, installed: Installed) 
 
 
 def test_every_page_fits_into_a_phone(lab: Lab, installed: Installed) -> None:
+    """The pages of errors and commands are alike: three of each are opened."""
+    alike = [
+        [name for name in installed.pages if name.startswith(f"reference/{folder}/")]
+        for folder in ("errors", "commands")
+    ]
+    left = {name for names in alike for name in names[3:]}
     wide = []
     with reading(lab, installed, 390) as page:
-        for name in installed.pages:
+        for name in sorted(set(installed.pages) - left):
             page.open(f"{installed.url}/help/{name}")
             overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
             if overflow > 0:
                 wide.append(f"{name}: {overflow} pixels too wide")
-    assert len(installed.pages) > 60 and wide == []
+    assert len(left) > 60 and wide == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_the_kinds_of_pages_have_no_barrier(lab: Lab, installed: Installed, width: int, scheme: str) -> None:
     faults = []
     with reading(lab, installed, width, scheme) as page:
