@@ -15,6 +15,7 @@ package import StoragePostgreSQL
 package import StorageSQLite
 import Synchronization
 package import Telemetry
+import Upkeep
 
 /// The license server, from a checked configuration to an orderly shutdown.
 ///
