@@ -181,7 +181,7 @@ struct BackupRestoration {
     }
 
     private func makeFolders(_ path: String) throws(CommandError) {
-        guard !BackupFolder.isFolder(path) else { return }
+        guard !FileAccess.isFolder(path) else { return }
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
