@@ -119,10 +119,7 @@ package final class AdminDataEndpoint: Sendable {
         let page = recent.page(limit: limit, before: before, code: code)
         let entries = page.entries.filter { series?.counts($0) ?? true }
         return .json(id, expectedSize: 32 * 1024) { writer in
-            writer.name("refusals")
-            writer.array { writer in
-                for entry in entries { writer.object { RefusalReport(entry).write(to: &$0) } }
-            }
+            writer.objects("refusals", entries) { RefusalReport($1).write(to: &$0) }
             writer.member("next", page.next.map { String($0) })
         }
     }
@@ -147,10 +144,7 @@ package final class AdminDataEndpoint: Sendable {
                 let page = try await parts.pages.page(of: search, before: before, limit: limit, on: loop)
                 let node = parts.pages.node.text
                 return .json(id, expectedSize: 32 * 1024) { writer in
-                    writer.name("entries")
-                    writer.array { writer in
-                        for find in page.finds { writer.object { find.write(to: &$0, node: node) } }
-                    }
+                    writer.objects("entries", page.finds) { $1.write(to: &$0, node: node) }
                     writer.member("order", "newestFirst")
                     writer.member("next", page.next.map { String($0) })
                     writer.member("isComplete", page.next == nil)

@@ -72,8 +72,7 @@ package final class RevocationEndpoint: Sendable {
             let holding = newest.filter { revocation in revocation.until.map { endTime < $0 } ?? true }
             let shown = holding.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
             return .json(id) { writer in
-                writer.name("revocations")
-                writer.array { writer in for revocation in shown { writer.object { revocation.write(to: &$0) } } }
+                writer.objects("revocations", shown) { $1.write(to: &$0) }
                 writer.member("isComplete", newest.count <= Self.listLengthMaximum)
             }
         } catch {

@@ -186,6 +186,20 @@ package struct JSONWriter: Sendable {
         number(value ?? .nan)
     }
 
+    /// Writes a member that is an array of texts.
+    package mutating func member(_ name: String, _ values: [String]) {
+        self.name(name)
+        array { writer in for value in values { writer.string(value) } }
+    }
+
+    /// Writes a member that is an array of objects. The closure writes the members of one of them.
+    package mutating func objects<Elements: Sequence>(
+        _ name: String, _ elements: Elements, _ writeMembers: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        self.name(name)
+        array { writer in for element in elements { writer.object { writeMembers(&$0, element) } } }
+    }
+
     /// Writes a member that is `true` or `false`.
     package mutating func member(_ name: String, _ value: Bool) {
         self.name(name)

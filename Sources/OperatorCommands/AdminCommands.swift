@@ -149,8 +149,7 @@ private struct NamedSender {
         writer.member("name", name)
         writer.member("kind", kind)
         for (member, words) in [("roles", roles), ("permissions", permissions)] {
-            writer.name(member)
-            writer.array { writer in for word in words { writer.string(word) } }
+            writer.member(member, words)
         }
         writer.member("actor", actor)
     }

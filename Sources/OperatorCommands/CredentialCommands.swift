@@ -115,8 +115,7 @@ private struct CredentialReview {
     }
 
     func writeList(_ writer: inout JSONWriter) {
-        writer.name("credentials")
-        writer.array { writer in for report in reports { writer.object(report.write) } }
+        writer.objects("credentials", reports) { $1.write(&$0) }
     }
 
     func writeCheck(_ writer: inout JSONWriter) {
@@ -142,8 +141,7 @@ private struct CredentialReview {
 
     private func write(_ path: String, line: Int?, _ message: String?, to writer: inout JSONWriter) {
         writer.member("path", path)
-        writer.name("line")
-        if let line { writer.integer(Int64(line)) } else { writer.null() }
+        writer.member("line", line.map { Int64($0) })
         writer.member("message", message)
     }
 }

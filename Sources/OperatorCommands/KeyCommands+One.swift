@@ -33,8 +33,7 @@ extension Command {
                 try context.printObject { writer in
                     record.attributes.write(to: &writer)
                     writer.member("url", given.store.assetURL(of: record))
-                    writer.name("aliases")
-                    writer.array { writer in for name in names { writer.string(name) } }
+                    writer.member("aliases", names)
                     for secret in secrets { writer.member(secret.name, secret.value) }
                 }
             } else {

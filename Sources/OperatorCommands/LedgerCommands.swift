@@ -43,8 +43,7 @@ extension Command {
             found = Array(found.prefix(limit))
             if arguments.isSet(.json) {
                 try context.printObject { writer in
-                    writer.name("entries")
-                    writer.array { writer in for find in found { writer.object { find.write(to: &$0) } } }
+                    writer.objects("entries", found) { $1.write(to: &$0) }
                     writer.member("isComplete", isComplete)
                 }
             } else if found.isEmpty {
@@ -326,8 +325,7 @@ struct LedgerVerification {
                 writer.member("checkpoints", checkpoints.count - (result.verified?.strangeCheckpointCount ?? 0))
                 writer.member("otherNodesCheckpoints", result.verified?.strangeCheckpointCount ?? 0)
                 result.verified?.writePurges(to: &writer)
-                writer.name("findings")
-                writer.array { writer in for finding in findings { writer.object { finding.write(to: &$0) } } }
+                writer.objects("findings", findings) { $1.write(to: &$0) }
             }
         } else {
             for finding in findings { try context.print(finding.text) }

@@ -157,8 +157,7 @@ struct LedgerRejoining {
                 writer.member("node", node.text)
                 writer.member("taken", outcome.takenCount)
                 writer.member("again", outcome.againCount)
-                writer.name("succeeded")
-                writer.array { writer in for name in outcome.succeeded { writer.string(name) } }
+                writer.member("succeeded", outcome.succeeded)
             }
         }
         if outcome.takenCount + outcome.againCount > 0 {

@@ -99,8 +99,7 @@ extension Command {
             }.sorted(by: Revocation.isListedBefore)
             if arguments.isSet(.json) {
                 try context.printObject { writer in
-                    writer.name("revocations")
-                    writer.array { writer in for one in found { writer.object { one.write(to: &$0) } } }
+                    writer.objects("revocations", found) { $1.write(to: &$0) }
                 }
             } else if found.isEmpty {
                 context.note("nothing is revoked")

@@ -343,15 +343,10 @@ private struct KeyRotation {
         if printsJSON {
             try context.printObject { writer in
                 content.write(to: &writer, window)
-                writer.name("keys")
-                writer.array { writer in
-                    for key in made.flatMap(\.keys) {
-                        writer.object { writer in
-                            key.record.attributes.write(to: &writer)
-                            writer.member("url", store.assetURL(of: key.record))
-                            writer.member("outcome", key.isNew ? "stored" : "alreadyPresent")
-                        }
-                    }
+                writer.objects("keys", made.flatMap(\.keys)) { writer, key in
+                    key.record.attributes.write(to: &writer)
+                    writer.member("url", store.assetURL(of: key.record))
+                    writer.member("outcome", key.isNew ? "stored" : "alreadyPresent")
                 }
             }
         } else {
@@ -393,8 +388,7 @@ extension LiveContent {
     fileprivate func write(to writer: inout JSONWriter, _ served: PeriodWindow?) {
         writer.member("content", contentID.text)
         writer.member("window", Int64(window))
-        writer.name("current")
-        if let served { writer.integer(served.current.lowerBound) } else { writer.null() }
+        writer.member("current", served?.current.lowerBound)
         writer.name("schedule")
         if let schedule {
             writer.object { writer in

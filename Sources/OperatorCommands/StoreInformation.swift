@@ -94,10 +94,10 @@ private struct StoreInformation {
         writer.member("isServed", summary.oldestProgram <= StoreSummary.knownSchema)
         writer.member("size", disk.size)
         writer.member("logSize", disk.logSize)
-        writer.member("freeDisk", optional: disk.free)
+        writer.member("freeDisk", disk.free)
         writer.member("keys", summary.keyCount)
         writer.member("entries", summary.entryCount)
-        writer.member("first", optional: summary.firstSequence)
+        writer.member("first", summary.firstSequence)
         writer.member("last", summary.link.sequence)
         writer.member("sealedAt", summary.sealedAt.map(Self.time))
         writer.member("settled", summary.settled.map(Self.time))
@@ -175,15 +175,10 @@ private enum SharedInformation {
             writer.member("size", summary.size)
             writer.member("keys", summary.keyCount)
             writer.member("settled", summary.settled.map(StoreInformation.time))
-            writer.name("nodes")
-            writer.array { writer in
-                for node in summary.nodes {
-                    writer.object { writer in
-                        writer.member("node", node.node)
-                        writer.member("name", node.label)
-                        writer.member("last", node.last)
-                    }
-                }
+            writer.objects("nodes", summary.nodes) { writer, node in
+                writer.member("node", node.node)
+                writer.member("name", node.label)
+                writer.member("last", node.last)
             }
         }
     }

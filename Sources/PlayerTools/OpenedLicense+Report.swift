@@ -11,8 +11,7 @@ extension OpenedLicense {
         terms.write(to: &writer)
         writer.member("licenseVersion", Int(version))
         writer.member("sessionKeyVersion", sessionKeyVersion?.name)
-        writer.name("remarks")
-        writer.array { writer in for remark in remarks { writer.string(remark.explanation) } }
+        writer.member("remarks", remarks.map(\.explanation))
     }
 
     /// The license as text, a line for each member.

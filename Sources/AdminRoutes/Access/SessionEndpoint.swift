@@ -121,8 +121,7 @@ extension AdminSender {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("name", name)
         writer.member("kind", kind)
-        writer.name("roles")
-        writer.array { writer in for word in roles.words { writer.string(word) } }
+        writer.member("roles", roles.words)
         writer.name("permissions")
         writer.array { writer in
             for permission in AdminPermission.allCases where permissions.contains(permission) {

@@ -72,18 +72,15 @@ extension ExplanationReport {
         writer.name("checks")
         writer.object { writer in
             for section in sections {
-                writer.name(section.name)
-                writer.array { writer in for check in section.checks { writer.object { check.write(to: &$0) } } }
+                writer.objects(section.name, section.checks) { $1.write(to: &$0) }
             }
         }
-        writer.name("findings")
-        writer.array { writer in for finding in explanation.findings { writer.string("\(finding)") } }
+        writer.member("findings", explanation.findings.map { "\($0)" })
         writeClaims(to: &writer)
         writeSPC(to: &writer)
         writeKey(to: &writer)
         writeRental(to: &writer)
-        writer.name("spends")
-        writer.array { writer in for line in spending { writer.string(line) } }
+        writer.member("spends", spending)
         writeTerms(to: &writer)
     }
 
@@ -151,22 +148,14 @@ extension ExplanationReport {
         guard case .success(let terms)? = explanation.terms else { return writer.null() }
         writer.object { writer in
             writer.member("validity", terms.validity.name)
-            for (name, limit) in limits(of: terms) {
-                writer.name(name)
-                if let limit { writer.unsigned(UInt64(limit.value)) } else { writer.null() }
-            }
+            for (name, limit) in limits(of: terms) { writer.member(name, limit.map { Int64($0.value) }) }
             writer.member("kept", terms.isPersistent)
             writer.member("hdcp", terms.hdcp?.word)
             writer.member("securityLevel", terms.securityLevel?.word)
-            writer.name("blocks")
-            writer.array { writer in
-                for block in blocks {
-                    writer.object { writer in
-                        writer.member("tag", hexadecimal(block.tag))
-                        writer.member("name", TLLVTag.name(of: block.tag))
-                        writer.member("value", Hexadecimal.encode(block.value))
-                    }
-                }
+            writer.objects("blocks", blocks) { writer, block in
+                writer.member("tag", hexadecimal(block.tag))
+                writer.member("name", TLLVTag.name(of: block.tag))
+                writer.member("value", Hexadecimal.encode(block.value))
             }
         }
     }

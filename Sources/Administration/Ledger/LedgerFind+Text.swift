@@ -128,8 +128,7 @@ extension DeviceReport {
         writer.member("flags", flagText)
         writer.member("outcome", outcome)
         writer.member("titleID", Hexadecimal.encode(titleID.bytes))
-        writer.name("streamIDs")
-        writer.array { writer in for text in streamIDTexts { writer.string(text) } }
+        writer.member("streamIDs", streamIDTexts)
     }
 
     /// The flags as sixteen hexadecimal digits.

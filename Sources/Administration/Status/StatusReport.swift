@@ -275,13 +275,3 @@ extension StatusReport.Condition {
         }
     }
 }
-
-extension JSONWriter {
-    /// Writes a member that is an array of objects.
-    fileprivate mutating func objects<Element>(
-        _ name: String, _ elements: [Element], _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        self.name(name)
-        array { writer in for element in elements { writer.object { write(&$0, element) } } }
-    }
-}

@@ -264,8 +264,7 @@ struct BackupRestoration {
                 writer.member("createdAt", manifest.createdAt)
                 writer.member("keys", manifest.keyCount)
                 writer.member("last", outcome.last)
-                writer.name("placed")
-                writer.array { writer in for path in outcome.placed { writer.string(path) } }
+                writer.member("placed", outcome.placed)
                 writer.member("shared", manifest.shared)
             }
         }

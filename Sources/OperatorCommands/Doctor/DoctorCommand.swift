@@ -35,10 +35,7 @@ extension Command {
             if arguments.isSet(.json) {
                 try context.printObject { writer in
                     writer.member("isSound", badCount == 0)
-                    writer.name("findings")
-                    writer.array { writer in
-                        for finding in findings { writer.object { finding.write(to: &$0) } }
-                    }
+                    writer.objects("findings", findings) { $1.write(to: &$0) }
                 }
             } else {
                 for finding in findings { try context.print(finding.text) }

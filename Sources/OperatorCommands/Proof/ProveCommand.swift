@@ -45,10 +45,7 @@ extension Command {
                 try context.printObject { writer in
                     writer.member("holds", badCount == 0)
                     writer.member("notice", notice)
-                    writer.name("findings")
-                    writer.array { writer in
-                        for finding in findings { writer.object { finding.write(to: &$0) } }
-                    }
+                    writer.objects("findings", findings) { $1.write(to: &$0) }
                 }
             } else {
                 for finding in findings { try context.print(finding.text) }

@@ -188,8 +188,7 @@ package struct KeyExport {
         writer.member("kid", entry.record.keyID.description)
         writer.member("track", attributes.trackLabel?.text)
         writer.member("contentType", attributes.contentType.rawValue)
-        writer.name("period")
-        if let period = attributes.periodIndex { writer.unsigned(UInt64(period)) } else { writer.null() }
+        writer.member("period", attributes.periodIndex.map { Int64($0) })
         writer.member("scheme", attributes.scheme.rawValue)
         writer.member("hdcp", attributes.leastHDCP?.rawValue)
         writer.member("securityLevel", attributes.leastSecurityLevel?.rawValue)

@@ -223,10 +223,7 @@ extension LicenseFacts {
             ("rental", rental.map { Int64($0) }), ("storage_expires_at", storageExpiresAt),
             ("playback", playback.map { Int64($0) }),
         ]
-        for (name, number) in numbers {
-            writer.name(name)
-            if let number { writer.integer(number) } else { writer.null() }
-        }
+        for (name, number) in numbers { writer.member(name, number) }
         writer.member("persistent", isPersistent)
     }
 }

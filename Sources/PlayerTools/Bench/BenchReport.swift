@@ -106,8 +106,7 @@ struct BenchReport {
         writer.member("streamsPerConnection", settings.load.streamsPerConnection)
         writer.member("newConnections", settings.load.startsNewConnections)
         writer.member("http2", settings.load.offersHTTP2)
-        writer.name("rate")
-        if let rate = settings.rate { writer.integer(Int64(rate)) } else { writer.null() }
+        writer.member("rate", settings.rate.map { Int64($0) })
         writer.member("seconds", settings.seconds)
         writer.member("spcCount", settings.count * settings.keyCount)
         writer.member("keysPerRequest", settings.keyCount)
