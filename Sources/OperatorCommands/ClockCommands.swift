@@ -32,7 +32,7 @@ extension Command {
         summary: "Show the system's clock, its state in the kernel, and the node's record of it",
         details: "The node's record is up to ten seconds old while the daemon runs.",
         examples: ["latchkey clock show --config latchkey.json5 --json"],
-        options: [OpenedClock.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
             let opened = try OpenedClock(arguments, context)
             defer { opened.store.stop() }
@@ -53,7 +53,7 @@ extension Command {
             stepped again since. The ledger gets a row.
             """,
         examples: ["latchkey clock accept --config latchkey.json5"],
-        options: [OpenedClock.config],
+        options: [.config],
         run: { arguments, context throws(CommandError) in
             let opened = try OpenedClock(arguments, context)
             defer { opened.store.stop() }
@@ -65,15 +65,13 @@ extension Command {
 
 /// The node's own database, which has the record of the clock.
 private struct OpenedClock {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
 
     let store: SQLiteDecisionStore
     private let path: String
 
     /// Opens the database without the ledger's lock, which a running daemon holds. Throws if there is no file.
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        let file = try OpenedLedger.configuration(arguments.required(.config), context)
         path = file.configuration.storage.databasePath
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false

@@ -15,9 +15,6 @@ extension Command {
         ],
         commands: [listCredentials, checkCredentials, proveCredentials])
 
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
-
     private static let use = CommandOption(
         "--use", .flag, help: "ask the daemon that runs what still uses each credential")
 
@@ -38,9 +35,9 @@ extension Command {
             "latchkey credentials list --config latchkey.json5 --use",
             "latchkey credentials list --config latchkey.json5 --json",
         ],
-        options: [config, .json, use] + AdminClient.options,
+        options: [CommandOption.config, .json, use] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let path = try arguments.required(config)
+            let path = try arguments.required(.config)
             let uses = arguments.isSet(use) ? try CredentialUses.ask(arguments, configuration: path, context) : nil
             let review = CredentialReview(configuration: path, uses, context)
             if arguments.isSet(.json) {
@@ -67,9 +64,9 @@ extension Command {
             "latchkey credentials check --config latchkey.json5",
             "latchkey credentials check --config latchkey.json5 --json",
         ],
-        options: [config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
-            let review = CredentialReview(configuration: try arguments.required(config), nil, context)
+            let review = CredentialReview(configuration: try arguments.required(.config), nil, context)
             if arguments.isSet(.json) {
                 try context.printObject(review.writeCheck)
             } else {

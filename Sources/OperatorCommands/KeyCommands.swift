@@ -40,7 +40,7 @@ extension Command {
                 + "--hdcp type1",
         ],
         options: [
-            KeyArguments.config, KeyArguments.content, KeyArguments.another, KeyArguments.keyID, KeyArguments.period,
+            .config, KeyArguments.content, KeyArguments.another, KeyArguments.keyID, KeyArguments.period,
             KeyArguments.newIV, KeyArguments.alias,
         ]
             + KeyPolicyArguments.options + [KeyReveal.reveal, KeyReveal.recipient, .json],
@@ -76,7 +76,7 @@ extension Command {
             "latchkey keys import --config latchkey.json5 --file keys.csv",
         ],
         options: [
-            KeyArguments.config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.another,
+            .config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.another,
             KeyArguments.key, KeyArguments.iv, KeyArguments.keyID, KeyArguments.alias,
         ] + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
@@ -99,18 +99,16 @@ extension Command {
             "latchkey keys list --config latchkey.json5",
             "latchkey keys list --config latchkey.json5 --content movie-1 --json",
         ],
-        options: [KeyArguments.config, KeyArguments.onlyContent, .json],
+        options: [.config, KeyArguments.onlyContent, .json],
         run: { arguments, context throws(CommandError) in
             let contentID = try arguments.value(KeyArguments.onlyContent).map(KeyArguments.contentID)
-            let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+            let store = try OpenedKeyStore(configuration: arguments.required(.config), context)
             try await KeyList(store, context).print(of: contentID, asJSON: arguments.isSet(.json))
         })
 }
 
 /// The options of the commands that store a key.
 struct KeyArguments {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let content = CommandOption(
         "--content", .value("ID"), help: "the content's name: printable characters without space", isRequired: true)
     static let onlyContent = CommandOption("--content", .value("ID"), help: "only the keys of this content")
@@ -141,7 +139,7 @@ struct KeyArguments {
     private let isAnother: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        configuration = try arguments.required(Self.config)
+        configuration = try arguments.required(.config)
         contentID = try Self.contentID(arguments.required(Self.content))
         policy = try KeyPolicyArguments(arguments)
         periodIndex = try Self.period(arguments)

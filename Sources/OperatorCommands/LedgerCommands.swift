@@ -30,7 +30,7 @@ extension Command {
             "latchkey ledger query --config latchkey.json5 --subject viewer-7 --from 2026-01-31T00:00:00Z --json",
             "latchkey ledger query --config latchkey.json5 --shared --content movie-1",
         ],
-        options: [LedgerArguments.config] + LedgerArguments.filters
+        options: [CommandOption.config] + LedgerArguments.filters
             + [LedgerArguments.limit, SharedLedger.option, SharedLedger.node, .json],
         run: { arguments, context throws(CommandError) in
             let isShared = try SharedLedger.isWanted(arguments)
@@ -66,7 +66,7 @@ extension Command {
             "latchkey ledger export --config latchkey.json5 > ledger.jsonl",
             "latchkey ledger export --config latchkey.json5 --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",
         ],
-        options: [LedgerArguments.config] + LedgerArguments.filters,
+        options: [CommandOption.config] + LedgerArguments.filters,
         run: { arguments, context throws(CommandError) in
             try LedgerArguments(arguments, context).find(context) { find throws(CommandError) in
                 try context.printObject(find.write)
@@ -94,7 +94,7 @@ extension Command {
             "latchkey ledger verify --config latchkey.json5 --shared",
         ],
         options: [
-            LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
+            .config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
         ],
         run: { arguments, context throws(CommandError) in
             if try SharedLedger.isWanted(arguments) {
@@ -117,7 +117,7 @@ extension Command {
             The ledger records both. Until then the node serves, but is degraded (ledger_copy).
             """,
         examples: ["latchkey ledger rejoin --config latchkey.json5"],
-        options: [LedgerArguments.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
             try await LedgerRejoining(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -125,8 +125,6 @@ extension Command {
 
 /// The options of the commands that search for entries.
 struct LedgerArguments {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let limit = CommandOption(
         "--limit", .value("COUNT"), help: "the most entries to show; \(limitDefault) unless given")
     private static let license = CommandOption(
@@ -154,7 +152,7 @@ struct LedgerArguments {
     let configuration: ConfigurationFile
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        configuration = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        configuration = try OpenedLedger.configuration(arguments.required(.config), context)
         path = configuration.configuration.storage.databasePath
         doubt = PseudonymDoubt.note(on: "--subject", arguments.value(Self.subject), takesMark: true)
         query = LedgerQuery(
@@ -271,7 +269,7 @@ struct LedgerVerification {
     private let missingVersions: [Int64]
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
+        let file = try OpenedLedger.configuration(arguments.required(.config), context)
         path = file.configuration.storage.databasePath
         chain = try OpenedLedger.chain(file, context)
         missingVersions = try OpenedLedger.missingKeyVersions(file, context)

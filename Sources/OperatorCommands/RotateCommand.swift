@@ -61,7 +61,7 @@ struct RotateArguments {
     private static let end = CommandOption("--end", .flag, help: "end the content: no period follows")
 
     static let options = [
-        KeyArguments.config, KeyArguments.content, every, window, ahead, start, track, period, noKeys, end, .json,
+        CommandOption.config, KeyArguments.content, every, window, ahead, start, track, period, noKeys, end, .json,
     ]
 
     let configuration: String
@@ -78,7 +78,7 @@ struct RotateArguments {
     let isEnd: Bool
 
     init(_ arguments: Arguments, now: Int64) throws(CommandError) {
-        configuration = try arguments.required(KeyArguments.config)
+        configuration = try arguments.required(.config)
         contentID = try KeyArguments.contentID(arguments.required(KeyArguments.content))
         length = try arguments.seconds(Self.every, in: PeriodSchedule.lengths)
         window = try Self.count(Self.window, arguments, in: LiveContent.windows)

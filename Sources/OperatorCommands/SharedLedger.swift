@@ -160,7 +160,7 @@ struct SharedLedgerVerification {
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
+        file = try OpenedLedger.configuration(arguments.required(.config), context)
         keys = try OpenedLedger.keys(file, context)
         checkpoints =
             try arguments.value(LedgerVerification.checkpoints).map { path throws(CommandError) in

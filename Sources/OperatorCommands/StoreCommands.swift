@@ -34,7 +34,7 @@ extension Command {
             "latchkey store check --config latchkey.json5",
             "latchkey store check --config latchkey.json5 --checkpoints checkpoints.txt --json",
         ],
-        options: [KeyArguments.config, LedgerVerification.checkpoints, .json],
+        options: [.config, LedgerVerification.checkpoints, .json],
         run: { arguments, context throws(CommandError) in
             try await StoreCheck(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -52,7 +52,7 @@ private struct StoreCheck {
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.context = context
         // The files come first, because damage in them may prevent everything else from opening them.
-        let path = try arguments.required(KeyArguments.config)
+        let path = try arguments.required(.config)
         ledgerPath = try OpenedLedger.configuration(path, context).configuration.storage.databasePath
         try Self.refuseDamaged(ledgerPath, context)
         store = try OpenedKeyStore(configuration: path, context)

@@ -23,7 +23,7 @@ extension Command {
             "latchkey store info --config latchkey.json5",
             "latchkey store info --config latchkey.json5 --json",
         ],
-        options: [KeyArguments.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
             try StoreInformation(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -35,7 +35,7 @@ private struct StoreInformation {
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        file = try OpenedLedger.configuration(arguments.required(KeyArguments.config), context)
+        file = try OpenedLedger.configuration(arguments.required(.config), context)
         self.context = context
     }
 

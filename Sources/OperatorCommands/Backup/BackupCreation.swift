@@ -21,7 +21,7 @@ struct BackupCreation {
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        configurationPath = try arguments.required(BackupArguments.config)
+        configurationPath = try arguments.required(.config)
         file = try OpenedLedger.configuration(configurationPath, context)
         keys = try OpenedLedger.keys(file, context)
         recipients = try arguments.value(BackupArguments.recipient).map { path throws(CommandError) in

@@ -30,7 +30,7 @@ struct BackupRestoration {
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         folder = BackupFolder(path: try arguments.operand(0))
-        configurationPath = try arguments.required(BackupArguments.config)
+        configurationPath = try arguments.required(.config)
         sealed = try BackupArguments.sealedFiles(arguments, in: folder)
         replaces = arguments.value(BackupArguments.replaces)
         allowedFolders = arguments.values(BackupArguments.allowFolder)

@@ -5,8 +5,6 @@ import KeyCrypto
 import ServiceConfiguration
 
 extension Command {
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let noDaemon = CommandOption(
         "--no-daemon", .flag, help: "look at the files, stores and clock alone, before the daemon runs")
 
@@ -28,7 +26,7 @@ extension Command {
             "latchkey doctor --config latchkey.json5",
             "latchkey doctor --config latchkey.json5 --viewer-token @token --asset-id skd://movie-1 --json",
         ],
-        options: [config, noDaemon] + AdminClient.options + LicenseCheck.options + [.json],
+        options: [CommandOption.config, noDaemon] + AdminClient.options + LicenseCheck.options + [.json],
         run: { arguments, context throws(CommandError) in
             let findings = try examine(arguments, context)
             let badCount = findings.count { $0.verdict == .bad }
@@ -46,7 +44,7 @@ extension Command {
     private static func examine(
         _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) -> [DoctorFinding] {
-        let path = try arguments.required(config)
+        let path = try arguments.required(.config)
         let file: ConfigurationFile
         let loaded: LoadedConfiguration
         do throws(ConfigurationError) {
