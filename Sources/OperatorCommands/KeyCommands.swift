@@ -142,7 +142,7 @@ struct KeyArguments {
         configuration = try arguments.required(.config)
         contentID = try Self.contentID(arguments.required(Self.content))
         policy = try KeyPolicyArguments(arguments)
-        periodIndex = try Self.period(arguments)
+        periodIndex = try arguments.number(Self.period, in: 0...UInt32.max)
         isAnother = arguments.isSet(Self.another)
         keyID = try arguments.value(Self.keyID).map { text throws(CommandError) in
             guard let keyID = try? KeyID(parsing: text) else {
@@ -275,15 +275,6 @@ struct KeyArguments {
             "\(contentID) has a key already: \(present.candidateWords). With a second one the content's name alone "
                 + "finds no key, so nothing was stored. Use --another if every key URI names a key; "
                 + "latchkey keys list shows all keys.")
-    }
-
-    static func period(_ arguments: Arguments) throws(CommandError) -> UInt32? {
-        try arguments.value(period).map { text throws(CommandError) in
-            guard let period = UInt32(text) else {
-                throw .usage("--period takes a whole number from 0 to \(UInt32.max)")
-            }
-            return period
-        }
     }
 
     private static func newIV(_ arguments: Arguments) throws(CommandError) -> Bytes16? {

@@ -60,7 +60,7 @@ private struct KeyExportArguments {
             }
             return label
         }
-        periodIndex = try KeyArguments.period(arguments)
+        periodIndex = try arguments.number(KeyArguments.period, in: 0...UInt32.max)
         isRevealed = arguments.isSet(Self.reveal)
         guard isRevealed || format.isPublic else {
             throw .usage("the format \(format.rawValue) has keys in clear: add --reveal")

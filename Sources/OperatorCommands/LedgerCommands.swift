@@ -158,19 +158,15 @@ struct LedgerArguments {
         query = LedgerQuery(
             license: try arguments.value(Self.license).map(Self.licenseID), content: arguments.value(Self.content),
             subject: try Self.subject(arguments, configuration, context), tokenID: arguments.value(Self.token),
-            cookie: arguments.value(Self.cookie), from: try Self.time(arguments, Self.from),
-            to: try Self.time(arguments, Self.to))
+            cookie: arguments.value(Self.cookie), from: try arguments.time(Self.from),
+            to: try arguments.time(Self.to))
         if let from = query.from, let to = query.to, from >= to {
             throw .usage("--from is not before --to, so that no entry can match")
         }
     }
 
     static func limit(_ arguments: Arguments) throws(CommandError) -> Int {
-        guard let text = arguments.value(limit) else { return limitDefault }
-        guard let count = Int(text), limits.contains(count) else {
-            throw .usage("--limit takes a whole number from \(limits.lowerBound) to \(limits.upperBound)")
-        }
-        return count
+        try arguments.number(limit, in: limits) ?? limitDefault
     }
 
     /// Calls `visit` with each entry that matches, until it returns false.
@@ -223,14 +219,6 @@ struct LedgerArguments {
             throw .usage("--license takes the 32 hexadecimal digits of X-License-Id")
         }
         return LicenseID(words)
-    }
-
-    private static func time(_ arguments: Arguments, _ option: CommandOption) throws(CommandError) -> Int64? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let time = try? RFC3339.parse(text) else {
-            throw .usage("\(option.name) takes a time as 2026-01-31T12:00:00Z or 2026-01-31T12:00:00+01:00")
-        }
-        return time.seconds
     }
 
     private static func subject(

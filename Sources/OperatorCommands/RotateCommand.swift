@@ -81,11 +81,11 @@ struct RotateArguments {
         configuration = try arguments.required(.config)
         contentID = try KeyArguments.contentID(arguments.required(KeyArguments.content))
         length = try arguments.seconds(Self.every, in: PeriodSchedule.lengths)
-        window = try Self.count(Self.window, arguments, in: LiveContent.windows)
-        ahead = try Self.count(Self.ahead, arguments, in: PeriodSchedule.aheads)
-        start = try Self.start(arguments)
+        window = try arguments.number(Self.window, in: LiveContent.windows)
+        ahead = try arguments.number(Self.ahead, in: PeriodSchedule.aheads)
+        start = try arguments.time(Self.start)
         tracks = try Self.tracks(arguments.values(Self.track))
-        period = try Self.count(Self.period, arguments, in: 0...UInt32.max)
+        period = try arguments.number(Self.period, in: 0...UInt32.max)
         makesKeys = !arguments.isSet(Self.noKeys)
         isEnd = arguments.isSet(Self.end)
         if isEnd, length != nil || ahead != nil || start != nil || !tracks.isEmpty || period != nil || !makesKeys {
@@ -96,24 +96,6 @@ struct RotateArguments {
         if !makesKeys, !isWindowAlone { throw .usage("--no-keys needs --window, and no other option of a period") }
         if length == nil, start != nil { throw .usage("--start needs --every") }
         if length != nil, period != nil { throw .usage("--period and --every contradict one another") }
-    }
-
-    private static func start(_ arguments: Arguments) throws(CommandError) -> Int64? {
-        guard let text = arguments.value(start) else { return nil }
-        guard let time = try? RFC3339.parse(text) else {
-            throw .usage("--start takes a time as 2026-01-31T12:00:00Z or 2026-01-31T12:00:00+01:00")
-        }
-        return time.seconds
-    }
-
-    private static func count(
-        _ option: CommandOption, _ arguments: Arguments, in range: ClosedRange<UInt32>
-    ) throws(CommandError) -> UInt32? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let count = UInt32(text), range.contains(count) else {
-            throw .usage("\(option.name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return count
     }
 
     private static func tracks(_ texts: [String]) throws(CommandError) -> [PeriodTrack] {
