@@ -61,11 +61,7 @@ extension Command {
             let client = try AdminClient(
                 arguments, try AdminClient.configuration(arguments, context), context)
             let sender = try client.sender()
-            if arguments.isSet(.json) {
-                try context.printObject(sender.write)
-            } else {
-                try context.print(sender.text)
-            }
+            try context.printResult(sender.text, or: sender.write, arguments)
         })
 }
 

@@ -37,11 +37,7 @@ extension Command {
             let opened = try OpenedClock(arguments, context)
             defer { opened.store.stop() }
             let state = try opened.state()
-            if arguments.isSet(.json) {
-                try context.printObject(state.write)
-            } else {
-                try context.print(state.text)
-            }
+            try context.printResult(state.text, or: state.write, arguments)
         })
 
     private static let acceptClock = Command(

@@ -51,11 +51,7 @@ extension Command {
             let report = try await wrapAsync(
                 { (error: CryptoError) in CommandError.failed("OpenSSL failed (\(error))") },
                 try ExplanationReport(await explainer.explain(subject, now: context.now)))
-            if arguments.isSet(.json) {
-                try context.printObject(report.write)
-            } else {
-                try context.print(report.text)
-            }
+            try context.printResult(report.text, or: report.write, arguments)
             if report.isAllowed == false { throw .failed("the request would be refused") }
         })
 

@@ -191,11 +191,7 @@ private struct RevocationArguments {
     static func report(
         _ revocation: Revocation, _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) {
-        if arguments.isSet(.json) {
-            try context.printObject { revocation.write(to: &$0) }
-        } else {
-            try context.print(revocation.text)
-        }
+        try context.printResult(revocation.text, or: { revocation.write(to: &$0) }, arguments)
     }
 }
 
