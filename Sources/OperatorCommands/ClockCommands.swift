@@ -63,24 +63,17 @@ extension Command {
 private struct OpenedClock {
 
     let store: SQLiteDecisionStore
-    private let path: String
 
     /// Opens the database without the ledger's lock, which a running daemon holds. Throws if there is no file.
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(.config), context)
-        path = file.configuration.storage.databasePath
+        let path = file.configuration.storage.databasePath
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
-        _ = try wrap(
-            { [path] (error: StorageOpeningError) in
-                CommandError.failed("cannot open the database \(path): \(error.explanation)")
-            }, try LedgerReader.open(path: path))
+        _ = try wrap(CommandError.opening(path), try LedgerReader.open(path: path))
         let chain = try OpenedLedger.prepared(file, context)
-        do throws(StorageOpeningError) {
-            store = try SQLiteDecisionStore.open(path: path, chain: chain, options: options)
-        } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
-        }
+        store = try wrap(
+            CommandError.opening(path), try SQLiteDecisionStore.open(path: path, chain: chain, options: options))
     }
 
     func state() throws(CommandError) -> ClockState {
@@ -88,17 +81,13 @@ private struct OpenedClock {
             wall: SystemWallClock().wallTime, boot: SystemBootClock().monotonicTime)
         return ClockState(
             reading: reading, isSynchronised: KernelClock.isSynchronised,
-            record: try wrap(
-                { (error: StoreError) in CommandError.failed(error.explanation) }, try store.clockRecord()))
+            record: try wrap(CommandError.store, try store.clockRecord()))
     }
 
     func accept(_ state: ClockState) async throws(CommandError) {
         let entry = try entry(state)
-        do throws(StoreError) {
-            try await store.acceptClock(offset: state.reading.offset, entry)
-        } catch {
-            throw .failed(error.explanation)
-        }
+        try await wrapAsync(
+            CommandError.store, try await store.acceptClock(offset: state.reading.offset, entry))
     }
 
     private func entry(_ state: ClockState) throws(CommandError) -> LedgerEntry {

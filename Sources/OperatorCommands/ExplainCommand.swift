@@ -83,8 +83,7 @@ extension Command {
     private static func makeExplainer(
         configuration path: String, looksUpKeys: Bool, _ context: CommandContext
     ) async throws(CommandError) -> LicenseExplainer {
-        let file = try wrap(
-            CommandError.configuration, try ConfigurationFile(path: path, environment: context.environment))
+        let file = try OpenedLedger.configuration(path, context)
         let loaded = try wrap(
             CommandError.configuration, try LoadedConfiguration.load(file, environment: context.environment))
         for source in loaded.keySources {

@@ -67,7 +67,7 @@ private struct StoreCheck {
         } catch .fileNotUsable(_, errno: 2) {
             return
         } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
+            throw CommandError.opening(path)(error)
         }
         for finding in findings { try context.print("database: \(finding)") }
         if !findings.isEmpty {

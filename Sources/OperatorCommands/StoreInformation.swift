@@ -48,7 +48,7 @@ private struct StoreInformation {
         } catch .fileNotUsable(_, ENOENT) {
             throw .failed("there is no database \(path); the daemon makes it when it starts")
         } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
+            throw CommandError.opening(path)(error)
         }
         let shared = sharedSummary(storage.sharedAddress)
         let disk = DiskUse(of: path)
