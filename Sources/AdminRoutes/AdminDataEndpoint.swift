@@ -246,21 +246,12 @@ private enum AdminDataFault: Error {
 
     var problem: Problem {
         switch self {
-        case .query, .filter:
-            var problem = Problem(.requestInvalid)
-            problem.detail = cause
-            return problem
-        case .tooManyReaders: return Problem(.overloaded, retryAfterSeconds: 10)
-        case .tooManyOwnReaders:
-            var problem = Problem(.rateLimited, retryAfterSeconds: 10)
-            problem.detail = cause
-            return problem
-        case .ledgerBusy, .ledgerUnreadable:
-            var problem = Problem(.storageUnavailable, retryAfterSeconds: 2)
-            problem.detail = cause
-            return problem
-        case .noSuchContent: return Problem(.notFound)
-        case .store(let error): return Problem(for: .store(error))
+        case .query, .filter: Problem(.requestInvalid, detail: cause)
+        case .tooManyReaders: Problem(.overloaded, retryAfterSeconds: 10)
+        case .tooManyOwnReaders: Problem(.rateLimited, detail: cause, retryAfterSeconds: 10)
+        case .ledgerBusy, .ledgerUnreadable: Problem(.storageUnavailable, detail: cause, retryAfterSeconds: 2)
+        case .noSuchContent: Problem(.notFound)
+        case .store(let error): Problem(for: .store(error))
         }
     }
 }
