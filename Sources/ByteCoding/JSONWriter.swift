@@ -186,18 +186,28 @@ package struct JSONWriter: Sendable {
         number(value ?? .nan)
     }
 
+    /// Writes a member that is an object whose members the closure writes.
+    package mutating func object(_ name: String, _ writeMembers: (inout JSONWriter) -> Void) {
+        self.name(name)
+        object(writeMembers)
+    }
+
+    /// Writes a member that is an array whose elements the closure writes.
+    package mutating func array(_ name: String, _ writeElements: (inout JSONWriter) -> Void) {
+        self.name(name)
+        array(writeElements)
+    }
+
     /// Writes a member that is an array of texts.
     package mutating func member(_ name: String, _ values: [String]) {
-        self.name(name)
-        array { writer in for value in values { writer.string(value) } }
+        array(name) { writer in for value in values { writer.string(value) } }
     }
 
     /// Writes a member that is an array of objects. The closure writes the members of one of them.
     package mutating func objects<Elements: Sequence>(
         _ name: String, _ elements: Elements, _ writeMembers: (inout JSONWriter, Elements.Element) -> Void
     ) {
-        self.name(name)
-        array { writer in for element in elements { writer.object { writeMembers(&$0, element) } } }
+        array(name) { writer in for element in elements { writer.object { writeMembers(&$0, element) } } }
     }
 
     /// Writes a member that is `true` or `false`.

@@ -117,8 +117,7 @@ private struct CredentialReview {
 
     func writeCheck(_ writer: inout JSONWriter) {
         writer.member("good", error == nil)
-        writer.name("problems")
-        writer.array { writer in
+        writer.array("problems") { writer in
             switch error {
             case .none: break
             case .unreadable, .malformed: writer.object { write(path, line: nil, error?.description, to: &$0) }
@@ -128,8 +127,7 @@ private struct CredentialReview {
                 }
             }
         }
-        writer.name("warnings")
-        writer.array { writer in
+        writer.array("warnings") { writer in
             for report in reports {
                 for warning in report.warnings { writer.object { report.write(warning, to: &$0) } }
             }

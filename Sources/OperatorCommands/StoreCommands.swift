@@ -85,8 +85,7 @@ private struct StoreCheck {
                 writer.member("keys", keys.count)
                 writer.member("entries", entries.rowCount)
                 writer.member("last", entries.last)
-                writer.name("findings")
-                writer.array { writer in
+                writer.array("findings") { writer in
                     for finding in keys.findings { writer.object { finding.write(to: &$0) } }
                     for finding in entries.findings { writer.object { finding.write(to: &$0) } }
                 }

@@ -122,8 +122,7 @@ extension AdminSender {
         writer.member("name", name)
         writer.member("kind", kind)
         writer.member("roles", roles.words)
-        writer.name("permissions")
-        writer.array { writer in
+        writer.array("permissions") { writer in
             for permission in AdminPermission.allCases where permissions.contains(permission) {
                 writer.string(permission.rawValue)
             }

@@ -177,8 +177,7 @@ extension ContentKeyAttributes {
         writer.member("scheme", scheme.rawValue)
         writer.member("createdAt", createdAt)
         writer.member("state", state.rawValue)
-        writer.name("floors")
-        writer.object { writer in
+        writer.object("floors") { writer in
             writer.member("securityLevel", leastSecurityLevel?.rawValue)
             writer.member("hdcp", leastHDCP?.rawValue)
         }

@@ -69,8 +69,7 @@ extension ExplanationReport {
         } else {
             writer.null()
         }
-        writer.name("checks")
-        writer.object { writer in
+        writer.object("checks") { writer in
             for section in sections {
                 writer.objects(section.name, section.checks) { $1.write(to: &$0) }
             }

@@ -226,14 +226,12 @@ extension StatusReport {
             writer.member("clockOffsetSeconds", node.clockOffset)
             writer.member("ledgerLagRows", node.ledgerLag)
         }
-        writer.name("clock")
-        writer.object { writer in
+        writer.object("clock") { writer in
             writer.member("state", clock.state)
             writer.member("databaseOffsetSeconds", clock.databaseOffset)
             writer.member("stepSeconds", clock.step)
         }
-        writer.name("memory")
-        writer.object { writer in
+        writer.object("memory") { writer in
             writer.member("charged", memory.charged)
             writer.member("budget", memory.budget)
             writer.member("resident", memory.resident.map { Int64($0) })

@@ -75,8 +75,7 @@ struct BenchReport {
 
     func write(to writer: inout JSONWriter) {
         writer.member("format", "latchkey-bench-1")
-        writer.name("settings")
-        writer.object { writeSettings(to: &$0) }
+        writer.object("settings") { writeSettings(to: &$0) }
         writer.member("isGood", faults.isEmpty)
         writer.member("endedEarly", endedEarly)
         writer.member("milliseconds", Int(tally.elapsed / .milliseconds(1)))
@@ -100,8 +99,9 @@ struct BenchReport {
 
     private func writeSettings(to writer: inout JSONWriter) {
         writer.member("url", settings.url.absoluteString)
-        writer.name("spcVersions")
-        writer.array { writer in for version in settings.versions { writer.integer(Int64(version.rawValue)) } }
+        writer.array("spcVersions") { writer in
+            for version in settings.versions { writer.integer(Int64(version.rawValue)) }
+        }
         writer.member("connections", settings.load.connectionCount * settings.threadCount)
         writer.member("streamsPerConnection", settings.load.streamsPerConnection)
         writer.member("newConnections", settings.load.startsNewConnections)
@@ -116,15 +116,13 @@ struct BenchReport {
     }
 
     private static func write(_ name: String, _ counts: [String: Int], to writer: inout JSONWriter) {
-        writer.name(name)
-        writer.object { writer in
+        writer.object(name) { writer in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
         }
     }
 
     private static func write(_ name: String, _ histogram: LatencyHistogram, to writer: inout JSONWriter) {
-        writer.name(name)
-        writer.object { writer in
+        writer.object(name) { writer in
             writer.member("count", histogram.count)
             for (name, share) in shares {
                 guard let value = histogram.percentile(share) else { continue }
