@@ -55,7 +55,7 @@ extension Command {
             defer { opened.store.stop() }
             let state = try opened.state()
             try await opened.accept(state)
-            try context.print("accepted: \(OpenedClock.text(state.now)) is right")
+            try context.print("accepted: \(UnixTime.text(state.now)) is right")
         })
 }
 
@@ -98,10 +98,6 @@ private struct OpenedClock {
         entry.actor = OperatingSystemUser.actor
         return entry
     }
-
-    static func text(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? "\(seconds) seconds since 1970"
-    }
 }
 
 /// The system's clocks, and the node's record of them.
@@ -120,13 +116,13 @@ private struct ClockState {
 
     var text: String {
         var lines = [
-            "clock     \(OpenedClock.text(now))",
+            "clock     \(UnixTime.text(now))",
             "kernel    \(isSynchronised ? "synchronised" : "not synchronised, or not known")",
         ]
         guard let record, let difference else { return (lines + ["known     nothing yet"]).joined(separator: "\n") }
         lines += [
-            "known     \(OpenedClock.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
-            "settled   \(OpenedClock.text(record.settled)): what has ended by this time is deleted",
+            "known     \(UnixTime.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
+            "settled   \(UnixTime.text(record.settled)): what has ended by this time is deleted",
             "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
         ]
         if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number.counted("time"))") }
@@ -134,11 +130,11 @@ private struct ClockState {
     }
 
     func write(to writer: inout JSONWriter) {
-        writer.member("clock", OpenedClock.text(now))
+        writer.member("clock", UnixTime.text(now))
         writer.member("isSynchronised", isSynchronised)
         guard let record else { return }
-        writer.member("known", OpenedClock.text(record.reference))
-        writer.member("settled", OpenedClock.text(record.settled))
+        writer.member("known", UnixTime.text(record.reference))
+        writer.member("settled", UnixTime.text(record.settled))
         writer.member("aheadSeconds", now - record.reference)
         writer.member("standing", record.standing)
         writer.member("accepted", record.acceptance.number)

@@ -359,11 +359,11 @@ extension LiveContent {
             lines.append(("served", "\(max(0, served.served.lowerBound)) to \(served.served.upperBound)"))
         }
         if let schedule {
-            let start = Self.time(schedule.firstStart)
+            let start = UnixTime.text(schedule.firstStart)
             lines.append(("every", "\(schedule.length) s, period \(schedule.firstIndex) from \(start)"))
             lines.append(("ahead", String(schedule.ahead)))
         }
-        if let endedAt { lines.append(("ended", Self.time(endedAt))) }
+        if let endedAt { lines.append(("ended", UnixTime.text(endedAt))) }
         return lines
     }
 
@@ -376,16 +376,12 @@ extension LiveContent {
             writer.object { writer in
                 writer.member("seconds", schedule.length)
                 writer.member("firstPeriod", Int64(schedule.firstIndex))
-                writer.member("start", Self.time(schedule.firstStart))
+                writer.member("start", UnixTime.text(schedule.firstStart))
                 writer.member("ahead", Int64(schedule.ahead))
             }
         } else {
             writer.null()
         }
-        writer.member("ended", endedAt.map(Self.time))
-    }
-
-    private static func time(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds)?.description ?? "\(seconds) seconds since 1970"
+        writer.member("ended", endedAt.map(UnixTime.text))
     }
 }

@@ -99,8 +99,8 @@ private struct StoreInformation {
         writer.member("entries", summary.entryCount)
         writer.member("first", summary.firstSequence)
         writer.member("last", summary.link.sequence)
-        writer.member("sealedAt", summary.sealedAt.map(Self.time))
-        writer.member("settled", summary.settled.map(Self.time))
+        writer.member("sealedAt", summary.sealedAt.map(UnixTime.text))
+        writer.member("settled", summary.settled.map(UnixTime.text))
     }
 
     private func lines(_ summary: StoreSummary, _ disk: DiskUse) -> [(String, String)] {
@@ -114,17 +114,13 @@ private struct StoreInformation {
         ]
         let range = summary.firstSequence.map { ", from sequence \($0) to \(summary.link.sequence)" } ?? ""
         lines.append(("ledger entries", "\(summary.entryCount)\(range)"))
-        if let sealedAt = summary.sealedAt { lines.append(("last entry at", Self.time(sealedAt))) }
-        if let settled = summary.settled { lines.append(("settled time", Self.time(settled))) }
+        if let sealedAt = summary.sealedAt { lines.append(("last entry at", UnixTime.text(sealedAt))) }
+        if let settled = summary.settled { lines.append(("settled time", UnixTime.text(settled))) }
         return lines
     }
 
     static func schema(_ number: Int64, _ oldestProgram: Int64, _ known: Int64) -> String {
         "\(number); it serves programs that know \(oldestProgram) or more, and this one knows \(known)"
-    }
-
-    static func time(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? String(seconds)
     }
 
     static func mebibytes(_ bytes: Int64) -> String {
@@ -174,7 +170,7 @@ private enum SharedInformation {
             writer.member("isServed", summary.oldestProgram <= SharedStoreSummary.knownSchema)
             writer.member("size", summary.size)
             writer.member("keys", summary.keyCount)
-            writer.member("settled", summary.settled.map(StoreInformation.time))
+            writer.member("settled", summary.settled.map(UnixTime.text))
             writer.objects("nodes", summary.nodes) { writer, node in
                 writer.member("node", node.node)
                 writer.member("name", node.label)
@@ -196,7 +192,7 @@ private enum SharedInformation {
                 ("shared size", StoreInformation.mebibytes(summary.size)),
                 ("shared keys", "\(summary.keyCount)"),
             ]
-            if let settled = summary.settled { lines.append(("shared settled time", StoreInformation.time(settled))) }
+            if let settled = summary.settled { lines.append(("shared settled time", UnixTime.text(settled))) }
             for node in summary.nodes {
                 lines.append(
                     ("ledger copy", "node \(node.node), called \(node.label ?? "-"), to sequence \(node.last)"))
