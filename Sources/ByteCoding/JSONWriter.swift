@@ -192,6 +192,14 @@ package struct JSONWriter: Sendable {
         object(writeMembers)
     }
 
+    /// Writes a member that is an object, or null if the value is nil. The closure writes the members of the value.
+    package mutating func object<Value>(
+        _ name: String, _ value: Value?, _ writeMembers: (inout JSONWriter, Value) -> Void
+    ) {
+        self.name(name)
+        if let value { object { writeMembers(&$0, value) } } else { null() }
+    }
+
     /// Writes a member that is an array whose elements the closure writes.
     package mutating func array(_ name: String, _ writeElements: (inout JSONWriter) -> Void) {
         self.name(name)

@@ -371,16 +371,11 @@ extension LiveContent {
         writer.member("content", contentID.text)
         writer.member("window", Int64(window))
         writer.member("current", served?.current.lowerBound)
-        writer.name("schedule")
-        if let schedule {
-            writer.object { writer in
-                writer.member("seconds", schedule.length)
-                writer.member("firstPeriod", Int64(schedule.firstIndex))
-                writer.member("start", UnixTime.text(schedule.firstStart))
-                writer.member("ahead", Int64(schedule.ahead))
-            }
-        } else {
-            writer.null()
+        writer.object("schedule", schedule) { writer, schedule in
+            writer.member("seconds", schedule.length)
+            writer.member("firstPeriod", Int64(schedule.firstIndex))
+            writer.member("start", UnixTime.text(schedule.firstStart))
+            writer.member("ahead", Int64(schedule.ahead))
         }
         writer.member("ended", endedAt.map(UnixTime.text))
     }

@@ -60,8 +60,7 @@ private struct StoreInformation {
                 writer.member("name", file.configuration.nodeLabel.text)
                 writer.member("program", LatchkeyVersion.current)
                 write(summary, disk, to: &writer)
-                writer.name("shared")
-                if let shared { writer.object { shared.write(to: &$0) } } else { writer.null() }
+                writer.object("shared", shared) { $1.write(to: &$0) }
             }
         } else {
             for (name, value) in lines(summary, disk) + (shared?.lines ?? []) {

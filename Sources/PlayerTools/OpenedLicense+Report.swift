@@ -36,8 +36,7 @@ extension LicenseTerms {
         writer.member("keyType", duration?.name)
         writer.member("lease", lease)
         writer.member("rental", rental)
-        writer.name("offlineKey")
-        if let key = offlineKey { writer.object { key.write(to: &$0) } } else { writer.null() }
+        writer.object("offlineKey", offlineKey) { $1.write(to: &$0) }
         writer.member("hdcp", hdcp?.name)
         writer.member("securityLevel", securityLevel?.name)
     }

@@ -154,14 +154,9 @@ package struct ContentKeyPage: Equatable, Sendable {
             writer.member("startsAt", period.startsAt)
             writer.member("endsAt", period.endsAt)
         }
-        writer.name("nextRotation")
-        if let nextRotation {
-            writer.object { writer in
-                writer.member("index", Int64(nextRotation.index))
-                writer.member("at", nextRotation.at)
-            }
-        } else {
-            writer.null()
+        writer.object("nextRotation", nextRotation) { writer, rotation in
+            writer.member("index", Int64(rotation.index))
+            writer.member("at", rotation.at)
         }
         writer.member("next", next?.description)
     }

@@ -60,14 +60,9 @@ extension ExplanationReport {
         writer.name("allowed")
         if let isAllowed { writer.bool(isAllowed) } else { writer.null() }
         writer.member("use", explanation.use == .offline ? "offline" : "streaming")
-        writer.name("refusal")
-        if let refusal = explanation.refusal {
-            writer.object { writer in
-                ExplainedCheck.write(refusal, to: &writer)
-                writer.member("remedy", ExplainedCheck.remedy(of: refusal))
-            }
-        } else {
-            writer.null()
+        writer.object("refusal", explanation.refusal) { writer, refusal in
+            ExplainedCheck.write(refusal, to: &writer)
+            writer.member("remedy", ExplainedCheck.remedy(of: refusal))
         }
         writer.object("checks") { writer in
             for section in sections {
@@ -84,9 +79,7 @@ extension ExplanationReport {
     }
 
     private func writeClaims(to writer: inout JSONWriter) {
-        writer.name("claims")
-        guard let claims = explanation.token.claims else { return writer.null() }
-        writer.object { writer in
+        writer.object("claims", explanation.token.claims) { writer, claims in
             writer.member("issuer", claims.issuer)
             writer.member("subject", claims.subject)
             writer.member("tokenID", claims.tokenID)
@@ -97,9 +90,7 @@ extension ExplanationReport {
     }
 
     private func writeSPC(to writer: inout JSONWriter) {
-        writer.name("spc")
-        guard let spc = explanation.spc else { return writer.null() }
-        writer.object { writer in
+        writer.object("spc", explanation.spc) { writer, spc in
             writer.member("version", Int(spc.version.rawValue))
             writer.member("credential", spc.credentialName)
             writer.member("assetID", Hexadecimal.encode(spc.assetID))
@@ -109,9 +100,7 @@ extension ExplanationReport {
     }
 
     private func writeKey(to writer: inout JSONWriter) {
-        writer.name("key")
-        guard let key = explanation.key else { return writer.null() }
-        writer.object { writer in
+        writer.object("key", explanation.key) { writer, key in
             writer.member("kid", key.keyID.description)
             writer.member("content", key.contentID.text)
             writer.member("contentType", key.contentType.rawValue)
@@ -119,9 +108,7 @@ extension ExplanationReport {
     }
 
     private func writeRental(to writer: inout JSONWriter) {
-        writer.name("rental")
-        guard let rental = explanation.rental else { return writer.null() }
-        writer.object { writer in
+        writer.object("rental", explanation.rental) { writer, rental in
             switch rental {
             case .success(let memory):
                 writer.member("openedAt", memory.map { Revocation.time($0.openedAt) })

@@ -256,14 +256,9 @@ extension StatusReport.Condition {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("ready", isReady)
         writer.member("readiness", readiness)
-        writer.name("drained")
-        if let drain {
-            writer.object { writer in
-                writer.member("by", drain.actor)
-                writer.member("since", drain.since)
-            }
-        } else {
-            writer.null()
+        writer.object("drained", drain) { writer, drain in
+            writer.member("by", drain.actor)
+            writer.member("since", drain.since)
         }
         writer.member("stopping", isStopping)
         writer.objects("degraded", degraded) { writer, part in
