@@ -52,7 +52,7 @@ var targets: [Target] = [
     module("KeyCrypto", ["COpenSSL", "ByteCoding"]),
     module("POSIXSockets", ["CLinux"]),
     module("EventLoops", ["CLinux", "POSIXSockets", "Telemetry"]),
-    module("CommandLineKit", ["ByteCoding", "KeyCrypto"]),
+    module("CommandLineKit", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
 
     // Floor 3: pure rules and formats.
     module("FairPlay", ["ByteCoding", "KeyCrypto"]),

@@ -56,9 +56,8 @@ package final class AccountEndpoint: Sendable {
                 return .now(refuse(problem, "", id))
             }
         } catch {
-            var problem = Problem(.requestInvalid)
-            problem.detail = error.description
-            return .now(refuse(problem, error.description, id))
+            let cause = error.description
+            return .now(refuse(Problem(.requestInvalid, detail: cause), cause, id))
         }
     }
 

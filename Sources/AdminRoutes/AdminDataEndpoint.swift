@@ -119,10 +119,7 @@ package final class AdminDataEndpoint: Sendable {
         let page = recent.page(limit: limit, before: before, code: code)
         let entries = page.entries.filter { series?.counts($0) ?? true }
         return .json(id, expectedSize: 32 * 1024) { writer in
-            writer.name("refusals")
-            writer.array { writer in
-                for entry in entries { writer.object { RefusalReport(entry).write(to: &$0) } }
-            }
+            writer.objects("refusals", entries) { RefusalReport($1).write(to: &$0) }
             writer.member("next", page.next.map { String($0) })
         }
     }
@@ -147,10 +144,7 @@ package final class AdminDataEndpoint: Sendable {
                 let page = try await parts.pages.page(of: search, before: before, limit: limit, on: loop)
                 let node = parts.pages.node.text
                 return .json(id, expectedSize: 32 * 1024) { writer in
-                    writer.name("entries")
-                    writer.array { writer in
-                        for find in page.finds { writer.object { find.write(to: &$0, node: node) } }
-                    }
+                    writer.objects("entries", page.finds) { $1.write(to: &$0, node: node) }
                     writer.member("order", "newestFirst")
                     writer.member("next", page.next.map { String($0) })
                     writer.member("isComplete", page.next == nil)
@@ -252,21 +246,12 @@ private enum AdminDataFault: Error {
 
     var problem: Problem {
         switch self {
-        case .query, .filter:
-            var problem = Problem(.requestInvalid)
-            problem.detail = cause
-            return problem
-        case .tooManyReaders: return Problem(.overloaded, retryAfterSeconds: 10)
-        case .tooManyOwnReaders:
-            var problem = Problem(.rateLimited, retryAfterSeconds: 10)
-            problem.detail = cause
-            return problem
-        case .ledgerBusy, .ledgerUnreadable:
-            var problem = Problem(.storageUnavailable, retryAfterSeconds: 2)
-            problem.detail = cause
-            return problem
-        case .noSuchContent: return Problem(.notFound)
-        case .store(let error): return Problem(for: .store(error))
+        case .query, .filter: Problem(.requestInvalid, detail: cause)
+        case .tooManyReaders: Problem(.overloaded, retryAfterSeconds: 10)
+        case .tooManyOwnReaders: Problem(.rateLimited, detail: cause, retryAfterSeconds: 10)
+        case .ledgerBusy, .ledgerUnreadable: Problem(.storageUnavailable, detail: cause, retryAfterSeconds: 2)
+        case .noSuchContent: Problem(.notFound)
+        case .store(let error): Problem(for: .store(error))
         }
     }
 }

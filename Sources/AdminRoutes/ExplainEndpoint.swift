@@ -34,9 +34,9 @@ package struct ExplainEndpoint: Sendable {
     /// Answers a request. The caller has checked that it comes from an administrator.
     package func answer(_ request: HTTPRequest, under rules: LicenseRules, id: RequestID) -> HTTPAnswer {
         guard let subject = Self.subject(in: request.body) else {
-            var problem = Problem(.requestInvalid)
-            problem.detail =
-                "The body must be an object with token, and may also have spc, offline, address and country"
+            let problem = Problem(
+                .requestInvalid,
+                detail: "The body must be an object with token, and may also have spc, offline, address and country")
             let cause = RefusalCause("the body is not an object with the known members")
             return .now(refusals.response(to: "explain_refused", problem, because: cause, id: id))
         }

@@ -56,9 +56,8 @@ package final class RevocationEndpoint: Sendable {
                 return .now(refuse(problem, "", id))
             }
         } catch {
-            var problem = Problem(.requestInvalid)
-            problem.detail = error.description
-            return .now(refuse(problem, error.description, id))
+            let cause = error.description
+            return .now(refuse(Problem(.requestInvalid, detail: cause), cause, id))
         }
     }
 
@@ -72,8 +71,7 @@ package final class RevocationEndpoint: Sendable {
             let holding = newest.filter { revocation in revocation.until.map { endTime < $0 } ?? true }
             let shown = holding.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
             return .json(id) { writer in
-                writer.name("revocations")
-                writer.array { writer in for revocation in shown { writer.object { revocation.write(to: &$0) } } }
+                writer.objects("revocations", shown) { $1.write(to: &$0) }
                 writer.member("isComplete", newest.count <= Self.listLengthMaximum)
             }
         } catch {

@@ -6,10 +6,6 @@ package struct JSONNumber: Sendable {
     /// The number in the grammar of RFC 8259 section 6, also if the text was JSON5.
     package let text: String
 
-    init(text: String) {
-        self.text = text
-    }
-
     /// The value, if it is a whole number from 0 to 2^64-1, in any notation ("1e3" and "1.0" are whole numbers).
     package var unsigned: UInt64? {
         guard let (isNegative, magnitude) = whole else { return nil }

@@ -186,6 +186,38 @@ package struct JSONWriter: Sendable {
         number(value ?? .nan)
     }
 
+    /// Writes a member that is an object whose members the closure writes.
+    package mutating func object(_ name: String, _ writeMembers: (inout JSONWriter) -> Void) {
+        self.name(name)
+        object(writeMembers)
+    }
+
+    /// Writes a member that is an object, or null if the value is nil. The closure writes the members of the value.
+    package mutating func object<Value>(
+        _ name: String, _ value: Value?, _ writeMembers: (inout JSONWriter, Value) -> Void
+    ) {
+        self.name(name)
+        if let value { object { writeMembers(&$0, value) } } else { null() }
+    }
+
+    /// Writes a member that is an array whose elements the closure writes.
+    package mutating func array(_ name: String, _ writeElements: (inout JSONWriter) -> Void) {
+        self.name(name)
+        array(writeElements)
+    }
+
+    /// Writes a member that is an array of texts.
+    package mutating func member(_ name: String, _ values: [String]) {
+        array(name) { writer in for value in values { writer.string(value) } }
+    }
+
+    /// Writes a member that is an array of objects. The closure writes the members of one of them.
+    package mutating func objects<Elements: Sequence>(
+        _ name: String, _ elements: Elements, _ writeMembers: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        array(name) { writer in for element in elements { writer.object { writeMembers(&$0, element) } } }
+    }
+
     /// Writes a member that is `true` or `false`.
     package mutating func member(_ name: String, _ value: Bool) {
         self.name(name)

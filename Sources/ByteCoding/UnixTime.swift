@@ -34,4 +34,9 @@ extension UnixTime: Comparable {
 extension UnixTime: CustomStringConvertible {
     /// The moment in the format of RFC 3339, in UTC, to the second.
     package var description: String { RFC3339.format(self) }
+
+    /// Any number of seconds since 1970, for people: a year that RFC 3339 cannot express stays a number.
+    package static func text(_ seconds: Int64) -> String {
+        UnixTime(seconds: seconds)?.description ?? "\(seconds) seconds since 1970"
+    }
 }

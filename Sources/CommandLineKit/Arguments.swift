@@ -50,6 +50,26 @@ package struct Arguments: Equatable, Sendable {
         return seconds
     }
 
+    /// The option's value as a whole number; nil if the option was not given.
+    package func number<Number: FixedWidthInteger>(
+        _ option: CommandOption, in range: ClosedRange<Number>
+    ) throws(CommandError) -> Number? {
+        guard let text = value(option) else { return nil }
+        guard let number = Number(text), range.contains(number) else {
+            throw .usage("\(option.name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// The option's value as a time, in seconds since 1970; nil if the option was not given.
+    package func time(_ option: CommandOption) throws(CommandError) -> Int64? {
+        guard let text = value(option) else { return nil }
+        guard let time = try? RFC3339.parse(text) else {
+            throw .usage("\(option.name) takes a time as 2026-01-31T12:00:00Z or 2026-01-31T12:00:00+01:00")
+        }
+        return time.seconds
+    }
+
     /// The option's value as one of a fixed list of words; nil if the option was not given.
     package func word<Word: RawRepresentable & CaseIterable>(
         _ option: CommandOption

@@ -121,6 +121,9 @@ package struct CommandOption: Equatable, Sendable {
 extension CommandOption {
     /// The option that every command with a result has.
     package static let json = CommandOption("--json", .flag, help: "print one JSON object")
+    /// The option of commands that only need to know which daemon it is about.
+    package static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
 }
 
 /// Why a command failed although its command line was parsed.

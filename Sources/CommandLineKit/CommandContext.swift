@@ -44,6 +44,13 @@ package struct CommandContext: Sendable {
         try print(String(decoding: JSONWriter.object(write), as: UTF8.self))
     }
 
+    /// Writes a result to standard output: as one JSON object if `--json` was given, and otherwise as text.
+    package func printResult(
+        _ text: @autoclosure () -> String, or write: (inout JSONWriter) -> Void, _ arguments: Arguments
+    ) throws(CommandError) {
+        if arguments.isSet(.json) { try printObject(write) } else { try print(text()) }
+    }
+
     /// Writes a message for the person at the terminal to standard error, separate from the output.
     package func note(_ text: String) {
         // If this cannot be written, there is no other place to report it.

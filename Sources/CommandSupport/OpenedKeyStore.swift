@@ -57,10 +57,7 @@ package struct OpenedKeyStore {
         switch database {
         case .postgreSQL(let opened): return opened.store
         case .sqlite(_, let path):
-            return try wrap(
-                { (error: StorageOpeningError) in
-                    CommandError.failed("cannot open the database \(path): \(error.explanation)")
-                }, try SQLiteKeyMaintenance.open(path: path, keyRing: ring))
+            return try wrap(CommandError.opening(path), try SQLiteKeyMaintenance.open(path: path, keyRing: ring))
         }
     }
 
@@ -77,16 +74,14 @@ package struct OpenedKeyStore {
     package static func attempt<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        return try await wrapAsync({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body())
+        return try await wrapAsync(CommandError.store, try await body())
     }
 
     /// Stores a key. Returns whether it was new, or was stored already.
     ///
     /// If `isOnly` is set and the content has another live key, it stores nothing and returns nil.
     package func insert(_ record: ContentKeyRecord, isOnly: Bool) async throws(CommandError) -> StoreOutcome? {
-        return try await wrapAsync(
-            { (error: StoreError) in CommandError.failed(error.explanation) },
-            try await stored(record, isOnly: isOnly))
+        return try await wrapAsync(CommandError.store, try await stored(record, isOnly: isOnly))
     }
 
     private func stored(_ record: ContentKeyRecord, isOnly: Bool) async throws(StoreError) -> StoreOutcome? {
@@ -203,20 +198,16 @@ package struct OpenedKeyStore {
     private static func open(
         _ settings: PostgreSQLSettings, _ ring: KeyRing, _ secrets: SharedSecrets
     ) throws(CommandError) -> ClosedAfterUse {
-        let store = try wrap(
-            { (error: PostgreSQLOpeningError) in
-                CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
-            }, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets))
-        return ClosedAfterUse(store: store)
+        ClosedAfterUse(
+            store: try wrap(
+                CommandError.shared, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets)))
     }
 
     private static func open(
         _ path: String, _ ring: KeyRing, _ secrets: SharedSecrets
     ) throws(CommandError) -> SQLiteKeyStore {
-        return try wrap(
-            { (error: StorageOpeningError) in
-                CommandError.failed("cannot open the database \(path): \(error.explanation)")
-            },
+        try wrap(
+            CommandError.opening(path),
             try SQLiteKeyStore.open(path: path, keyRing: ring, secrets: secrets, maximumReaders: 1))
     }
 }

@@ -1,12 +1,12 @@
 import Administration
 import ByteCoding
 package import CommandLineKit
-import ContentKeys
+package import ContentKeys
 import KeyCrypto
 package import Records
 package import ServiceConfiguration
 package import StoragePostgreSQL
-import StorageSQLite
+package import StorageSQLite
 
 /// Opens the ledger that a configuration names, and its keys, for commands.
 package enum OpenedLedger {
@@ -82,10 +82,7 @@ package enum OpenedLedger {
         let settings = loader.postgreSQL()
         let ring = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
         guard let settings, let ring, loader.error == nil else { throw failure(of: loader) }
-        return try wrap(
-            { (error: PostgreSQLOpeningError) in
-                CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
-            }, try PostgreSQLStore.open(settings, keyRing: ring))
+        return try wrap(CommandError.shared, try PostgreSQLStore.open(settings, keyRing: ring))
     }
 
     package static func pseudonym(
@@ -102,7 +99,7 @@ package enum OpenedLedger {
     package static func explain(_ error: any Error, _ path: String) -> CommandError {
         switch error {
         case let error as CommandError: error
-        case let error as StorageOpeningError: .failed("cannot open the database \(path): \(error.explanation)")
+        case let error as StorageOpeningError: CommandError.opening(path)(error)
         case let error as StoreError: .failed("cannot read the ledger in \(path): \(error.explanation)")
         default: .failed("cannot read the ledger in \(path): a cryptographic operation failed")
         }
@@ -110,5 +107,20 @@ package enum OpenedLedger {
 
     private static func failure(of loader: ConfigurationLoader) -> CommandError {
         .failed((loader.error ?? .invalid(path: loader.file.path, [])).description)
+    }
+}
+
+extension CommandError {
+    /// An open store has failed.
+    package static func store(_ error: StoreError) -> CommandError { .failed(error.explanation) }
+
+    /// The database that all nodes share cannot be used.
+    package static func shared(_ error: PostgreSQLOpeningError) -> CommandError {
+        .failed("cannot use the database of storage.url: \(error.explanation)")
+    }
+
+    /// The database at a path cannot be opened.
+    package static func opening(_ path: String) -> (StorageOpeningError) -> CommandError {
+        { error in .failed("cannot open the database \(path): \(error.explanation)") }
     }
 }

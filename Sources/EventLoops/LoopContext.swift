@@ -181,10 +181,6 @@ package struct TurnEnd: Sendable {
     /// Whether the last poll found no new work, or there were enough polls. Work that was delayed to fill a batch must
     /// be done now, because the loop may sleep after this.
     package let isQuiet: Bool
-
-    package init(isQuiet: Bool) {
-        self.isQuiet = isQuiet
-    }
 }
 
 /// What a turn-end hook asks the loop to do.

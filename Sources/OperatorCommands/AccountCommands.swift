@@ -161,8 +161,6 @@ extension Command {
 
 /// The options that name the subject of a command.
 private struct AccountArguments {
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let subject = CommandOption(
         "--subject", .value("ID"), help: "the subject, as its tokens name it, or its pseudonym")
     private static let issuer = CommandOption(
@@ -172,7 +170,7 @@ private struct AccountArguments {
     )
     private static let customer = CommandOption(
         "--customer", .value("NAME"), help: "the customer that set the cookie; that of expressPlay.sees unless given")
-    static let ofSubject = [config, subject, issuer, cookie, customer]
+    static let ofSubject = [CommandOption.config, subject, issuer, cookie, customer]
 
     static let all = CommandOption("--all", .flag, help: "all items of the subject")
     static let device = CommandOption(
@@ -193,7 +191,7 @@ private struct AccountArguments {
     private let doubt: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        let file = try OpenedLedger.configuration(arguments.required(.config), context)
         subject = try Self.attempt { () throws(AccountFault) in
             try AccountSubject(names: file.configuration.accountNames) { Self.text($0, arguments) }
         }

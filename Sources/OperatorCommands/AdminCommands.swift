@@ -61,11 +61,7 @@ extension Command {
             let client = try AdminClient(
                 arguments, try AdminClient.configuration(arguments, context), context)
             let sender = try client.sender()
-            if arguments.isSet(.json) {
-                try context.printObject(sender.write)
-            } else {
-                try context.print(sender.text)
-            }
+            try context.printResult(sender.text, or: sender.write, arguments)
         })
 }
 
@@ -149,8 +145,7 @@ private struct NamedSender {
         writer.member("name", name)
         writer.member("kind", kind)
         for (member, words) in [("roles", roles), ("permissions", permissions)] {
-            writer.name(member)
-            writer.array { writer in for word in words { writer.string(word) } }
+            writer.member(member, words)
         }
         writer.member("actor", actor)
     }

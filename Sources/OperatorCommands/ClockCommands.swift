@@ -32,16 +32,12 @@ extension Command {
         summary: "Show the system's clock, its state in the kernel, and the node's record of it",
         details: "The node's record is up to ten seconds old while the daemon runs.",
         examples: ["latchkey clock show --config latchkey.json5 --json"],
-        options: [OpenedClock.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
             let opened = try OpenedClock(arguments, context)
             defer { opened.store.stop() }
             let state = try opened.state()
-            if arguments.isSet(.json) {
-                try context.printObject(state.write)
-            } else {
-                try context.print(state.text)
-            }
+            try context.printResult(state.text, or: state.write, arguments)
         })
 
     private static let acceptClock = Command(
@@ -53,40 +49,31 @@ extension Command {
             stepped again since. The ledger gets a row.
             """,
         examples: ["latchkey clock accept --config latchkey.json5"],
-        options: [OpenedClock.config],
+        options: [.config],
         run: { arguments, context throws(CommandError) in
             let opened = try OpenedClock(arguments, context)
             defer { opened.store.stop() }
             let state = try opened.state()
             try await opened.accept(state)
-            try context.print("accepted: \(OpenedClock.text(state.now)) is right")
+            try context.print("accepted: \(UnixTime.text(state.now)) is right")
         })
 }
 
 /// The node's own database, which has the record of the clock.
 private struct OpenedClock {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
 
     let store: SQLiteDecisionStore
-    private let path: String
 
     /// Opens the database without the ledger's lock, which a running daemon holds. Throws if there is no file.
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
-        path = file.configuration.storage.databasePath
+        let file = try OpenedLedger.configuration(arguments.required(.config), context)
+        let path = file.configuration.storage.databasePath
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
-        _ = try wrap(
-            { [path] (error: StorageOpeningError) in
-                CommandError.failed("cannot open the database \(path): \(error.explanation)")
-            }, try LedgerReader.open(path: path))
+        _ = try wrap(CommandError.opening(path), try LedgerReader.open(path: path))
         let chain = try OpenedLedger.prepared(file, context)
-        do throws(StorageOpeningError) {
-            store = try SQLiteDecisionStore.open(path: path, chain: chain, options: options)
-        } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
-        }
+        store = try wrap(
+            CommandError.opening(path), try SQLiteDecisionStore.open(path: path, chain: chain, options: options))
     }
 
     func state() throws(CommandError) -> ClockState {
@@ -94,17 +81,13 @@ private struct OpenedClock {
             wall: SystemWallClock().wallTime, boot: SystemBootClock().monotonicTime)
         return ClockState(
             reading: reading, isSynchronised: KernelClock.isSynchronised,
-            record: try wrap(
-                { (error: StoreError) in CommandError.failed(error.explanation) }, try store.clockRecord()))
+            record: try wrap(CommandError.store, try store.clockRecord()))
     }
 
     func accept(_ state: ClockState) async throws(CommandError) {
         let entry = try entry(state)
-        do throws(StoreError) {
-            try await store.acceptClock(offset: state.reading.offset, entry)
-        } catch {
-            throw .failed(error.explanation)
-        }
+        try await wrapAsync(
+            CommandError.store, try await store.acceptClock(offset: state.reading.offset, entry))
     }
 
     private func entry(_ state: ClockState) throws(CommandError) -> LedgerEntry {
@@ -114,10 +97,6 @@ private struct OpenedClock {
         var entry = LedgerEntry(kind: .clockAccepted, at: state.now, license: id, detail: state.detail)
         entry.actor = OperatingSystemUser.actor
         return entry
-    }
-
-    static func text(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? "\(seconds) seconds since 1970"
     }
 }
 
@@ -137,13 +116,13 @@ private struct ClockState {
 
     var text: String {
         var lines = [
-            "clock     \(OpenedClock.text(now))",
+            "clock     \(UnixTime.text(now))",
             "kernel    \(isSynchronised ? "synchronised" : "not synchronised, or not known")",
         ]
         guard let record, let difference else { return (lines + ["known     nothing yet"]).joined(separator: "\n") }
         lines += [
-            "known     \(OpenedClock.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
-            "settled   \(OpenedClock.text(record.settled)): what has ended by this time is deleted",
+            "known     \(UnixTime.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
+            "settled   \(UnixTime.text(record.settled)): what has ended by this time is deleted",
             "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
         ]
         if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number.counted("time"))") }
@@ -151,11 +130,11 @@ private struct ClockState {
     }
 
     func write(to writer: inout JSONWriter) {
-        writer.member("clock", OpenedClock.text(now))
+        writer.member("clock", UnixTime.text(now))
         writer.member("isSynchronised", isSynchronised)
         guard let record else { return }
-        writer.member("known", OpenedClock.text(record.reference))
-        writer.member("settled", OpenedClock.text(record.settled))
+        writer.member("known", UnixTime.text(record.reference))
+        writer.member("settled", UnixTime.text(record.settled))
         writer.member("aheadSeconds", now - record.reference)
         writer.member("standing", record.standing)
         writer.member("accepted", record.acceptance.number)

@@ -15,9 +15,6 @@ extension Command {
         ],
         commands: [listCredentials, checkCredentials, proveCredentials])
 
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
-
     private static let use = CommandOption(
         "--use", .flag, help: "ask the daemon that runs what still uses each credential")
 
@@ -38,9 +35,9 @@ extension Command {
             "latchkey credentials list --config latchkey.json5 --use",
             "latchkey credentials list --config latchkey.json5 --json",
         ],
-        options: [config, .json, use] + AdminClient.options,
+        options: [CommandOption.config, .json, use] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let path = try arguments.required(config)
+            let path = try arguments.required(.config)
             let uses = arguments.isSet(use) ? try CredentialUses.ask(arguments, configuration: path, context) : nil
             let review = CredentialReview(configuration: path, uses, context)
             if arguments.isSet(.json) {
@@ -67,9 +64,9 @@ extension Command {
             "latchkey credentials check --config latchkey.json5",
             "latchkey credentials check --config latchkey.json5 --json",
         ],
-        options: [config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
-            let review = CredentialReview(configuration: try arguments.required(config), nil, context)
+            let review = CredentialReview(configuration: try arguments.required(.config), nil, context)
             if arguments.isSet(.json) {
                 try context.printObject(review.writeCheck)
             } else {
@@ -115,14 +112,12 @@ private struct CredentialReview {
     }
 
     func writeList(_ writer: inout JSONWriter) {
-        writer.name("credentials")
-        writer.array { writer in for report in reports { writer.object(report.write) } }
+        writer.objects("credentials", reports) { $1.write(&$0) }
     }
 
     func writeCheck(_ writer: inout JSONWriter) {
         writer.member("good", error == nil)
-        writer.name("problems")
-        writer.array { writer in
+        writer.array("problems") { writer in
             switch error {
             case .none: break
             case .unreadable, .malformed: writer.object { write(path, line: nil, error?.description, to: &$0) }
@@ -132,8 +127,7 @@ private struct CredentialReview {
                 }
             }
         }
-        writer.name("warnings")
-        writer.array { writer in
+        writer.array("warnings") { writer in
             for report in reports {
                 for warning in report.warnings { writer.object { report.write(warning, to: &$0) } }
             }
@@ -142,8 +136,7 @@ private struct CredentialReview {
 
     private func write(_ path: String, line: Int?, _ message: String?, to writer: inout JSONWriter) {
         writer.member("path", path)
-        writer.name("line")
-        if let line { writer.integer(Int64(line)) } else { writer.null() }
+        writer.member("line", line.map { Int64($0) })
         writer.member("message", message)
     }
 }

@@ -80,14 +80,9 @@ struct CredentialReport {
             writer.member("requests", use.requestCount)
             writer.member("lastUse", Self.time(use.lastUse))
         }
-        writer.name("certificates")
-        writer.array { writer in
-            for (_, certificate) in certificates { writer.object { Self.write(certificate, to: &$0) } }
-        }
-        writer.name("hashes")
-        writer.array { writer in for key in keys { writer.object { Self.write(key, to: &$0) } } }
-        writer.name("warnings")
-        writer.array { writer in for warning in warnings { writer.object { write(warning, to: &$0) } } }
+        writer.objects("certificates", certificates) { Self.write($1.certificate, to: &$0) }
+        writer.objects("hashes", keys) { Self.write($1, to: &$0) }
+        writer.objects("warnings", warnings) { write($1, to: &$0) }
     }
 
     func write(_ warning: CredentialWarning, to writer: inout JSONWriter) {

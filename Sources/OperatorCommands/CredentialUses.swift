@@ -1,4 +1,5 @@
 import CommandLineKit
+import CommandSupport
 import HTTPCalls
 import ServiceConfiguration
 
@@ -36,12 +37,7 @@ struct CredentialUses {
     static func ask(
         _ arguments: Arguments, configuration path: String, _ context: CommandContext
     ) throws(CommandError) -> CredentialUses {
-        let file: ConfigurationFile
-        do throws(ConfigurationError) {
-            file = try ConfigurationFile(path: path, environment: context.environment)
-        } catch {
-            throw .failed(error.description)
-        }
+        let file = try OpenedLedger.configuration(path, context)
         let client = try AdminClient(arguments, file, context, for: .scrape)
         do throws(AdminClient.Failure) {
             let answer = try client.get("/metrics")

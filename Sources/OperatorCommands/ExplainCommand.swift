@@ -12,8 +12,6 @@ import Records
 import ServiceConfiguration
 
 extension Command {
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let spc = CommandOption(
         "--spc", .value("FILE"),
         help: "the SPC of a request, as raw bytes; with it, content, device and terms are explained too")
@@ -42,22 +40,18 @@ extension Command {
             "latchkey token explain - --config latchkey.json5 --spc request.spc --json",
         ],
         operands: [CommandOperand("FILE", help: "the token, or \"-\" for standard input")],
-        options: [config, spc, offline, address, country, .json],
+        options: [.config, spc, offline, address, country, .json],
         run: { arguments, context throws(CommandError) in
             let use: LicenseUse? = arguments.isSet(offline) ? .offline : nil
             let subject = LicenseExplainer.Subject(
                 token: try readToken(arguments, context), message: try readMessage(arguments, context), use: use,
                 origin: RequestOrigin(address: try readAddress(arguments), country: try readCountry(arguments)))
             let explainer = try await makeExplainer(
-                configuration: try arguments.required(config), looksUpKeys: subject.message != nil, context)
+                configuration: try arguments.required(.config), looksUpKeys: subject.message != nil, context)
             let report = try await wrapAsync(
                 { (error: CryptoError) in CommandError.failed("OpenSSL failed (\(error))") },
                 try ExplanationReport(await explainer.explain(subject, now: context.now)))
-            if arguments.isSet(.json) {
-                try context.printObject(report.write)
-            } else {
-                try context.print(report.text)
-            }
+            try context.printResult(report.text, or: report.write, arguments)
             if report.isAllowed == false { throw .failed("the request would be refused") }
         })
 
@@ -89,8 +83,7 @@ extension Command {
     private static func makeExplainer(
         configuration path: String, looksUpKeys: Bool, _ context: CommandContext
     ) async throws(CommandError) -> LicenseExplainer {
-        let file = try wrap(
-            CommandError.configuration, try ConfigurationFile(path: path, environment: context.environment))
+        let file = try OpenedLedger.configuration(path, context)
         let loaded = try wrap(
             CommandError.configuration, try LoadedConfiguration.load(file, environment: context.environment))
         for source in loaded.keySources {

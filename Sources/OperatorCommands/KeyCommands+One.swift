@@ -23,7 +23,7 @@ extension Command {
             "latchkey keys show --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --recipient "
                 + "packager.pem --json",
         ],
-        options: [KeyArguments.config, OneKey.keyID, KeyReveal.reveal, KeyReveal.recipient, .json],
+        options: [.config, OneKey.keyID, KeyReveal.reveal, KeyReveal.recipient, .json],
         run: { arguments, context throws(CommandError) in
             let given = try OneKey(arguments, context)
             let (record, aliases) = try await given.find()
@@ -33,8 +33,7 @@ extension Command {
                 try context.printObject { writer in
                     record.attributes.write(to: &writer)
                     writer.member("url", given.store.assetURL(of: record))
-                    writer.name("aliases")
-                    writer.array { writer in for name in names { writer.string(name) } }
+                    writer.member("aliases", names)
                     for secret in secrets { writer.member(secret.name, secret.value) }
                 }
             } else {
@@ -57,7 +56,7 @@ extension Command {
             "latchkey keys alias --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --alias movie-1-hd "
                 + "--remove",
         ],
-        options: [KeyArguments.config, OneKey.keyID, OneKey.alias, OneKey.remove],
+        options: [.config, OneKey.keyID, OneKey.alias, OneKey.remove],
         run: { arguments, context throws(CommandError) in
             let aliases = try arguments.values(OneKey.alias).map(KeyArguments.alias)
             let given = try OneKey(arguments, context)
@@ -93,7 +92,7 @@ extension Command {
             "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
             "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --for-good",
         ],
-        options: [KeyArguments.config, OneKey.keyID, OneKey.forGood, OneKey.restore],
+        options: [.config, OneKey.keyID, OneKey.forGood, OneKey.restore],
         run: { arguments, context throws(CommandError) in
             let (isForGood, isRestored) = (arguments.isSet(OneKey.forGood), arguments.isSet(OneKey.restore))
             guard !isForGood || !isRestored else { throw .usage("--for-good and --restore contradict one another") }
@@ -141,9 +140,9 @@ extension Command {
             After this command the old one is needed only for old copies of the database.
             """,
         examples: ["latchkey keys rewrap --config latchkey.json5"],
-        options: [KeyArguments.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
-            let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+            let store = try OpenedKeyStore(configuration: arguments.required(.config), context)
             try await KeyRewrap(store: store, context: context).run(printsJSON: arguments.isSet(.json))
         })
 }
@@ -166,7 +165,7 @@ private struct OneKey {
             throw .usage("--kid takes a UUID or 32 hexadecimal digits")
         }
         self.keyID = keyID
-        store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+        store = try OpenedKeyStore(configuration: arguments.required(.config), context)
     }
 
     /// Removes aliases, and records each in the ledger. Stops at the first that the key does not have.

@@ -40,7 +40,7 @@ extension Command {
                 + "--hdcp type1",
         ],
         options: [
-            KeyArguments.config, KeyArguments.content, KeyArguments.another, KeyArguments.keyID, KeyArguments.period,
+            .config, KeyArguments.content, KeyArguments.another, KeyArguments.keyID, KeyArguments.period,
             KeyArguments.newIV, KeyArguments.alias,
         ]
             + KeyPolicyArguments.options + [KeyReveal.reveal, KeyReveal.recipient, .json],
@@ -76,7 +76,7 @@ extension Command {
             "latchkey keys import --config latchkey.json5 --file keys.csv",
         ],
         options: [
-            KeyArguments.config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.another,
+            .config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.another,
             KeyArguments.key, KeyArguments.iv, KeyArguments.keyID, KeyArguments.alias,
         ] + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
@@ -99,18 +99,16 @@ extension Command {
             "latchkey keys list --config latchkey.json5",
             "latchkey keys list --config latchkey.json5 --content movie-1 --json",
         ],
-        options: [KeyArguments.config, KeyArguments.onlyContent, .json],
+        options: [.config, KeyArguments.onlyContent, .json],
         run: { arguments, context throws(CommandError) in
             let contentID = try arguments.value(KeyArguments.onlyContent).map(KeyArguments.contentID)
-            let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+            let store = try OpenedKeyStore(configuration: arguments.required(.config), context)
             try await KeyList(store, context).print(of: contentID, asJSON: arguments.isSet(.json))
         })
 }
 
 /// The options of the commands that store a key.
 struct KeyArguments {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let content = CommandOption(
         "--content", .value("ID"), help: "the content's name: printable characters without space", isRequired: true)
     static let onlyContent = CommandOption("--content", .value("ID"), help: "only the keys of this content")
@@ -141,10 +139,10 @@ struct KeyArguments {
     private let isAnother: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        configuration = try arguments.required(Self.config)
+        configuration = try arguments.required(.config)
         contentID = try Self.contentID(arguments.required(Self.content))
         policy = try KeyPolicyArguments(arguments)
-        periodIndex = try Self.period(arguments)
+        periodIndex = try arguments.number(Self.period, in: 0...UInt32.max)
         isAnother = arguments.isSet(Self.another)
         keyID = try arguments.value(Self.keyID).map { text throws(CommandError) in
             guard let keyID = try? KeyID(parsing: text) else {
@@ -277,15 +275,6 @@ struct KeyArguments {
             "\(contentID) has a key already: \(present.candidateWords). With a second one the content's name alone "
                 + "finds no key, so nothing was stored. Use --another if every key URI names a key; "
                 + "latchkey keys list shows all keys.")
-    }
-
-    static func period(_ arguments: Arguments) throws(CommandError) -> UInt32? {
-        try arguments.value(period).map { text throws(CommandError) in
-            guard let period = UInt32(text) else {
-                throw .usage("--period takes a whole number from 0 to \(UInt32.max)")
-            }
-            return period
-        }
     }
 
     private static func newIV(_ arguments: Arguments) throws(CommandError) -> Bytes16? {

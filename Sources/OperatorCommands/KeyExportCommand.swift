@@ -19,7 +19,7 @@ extension Command {
             "latchkey keys export --config latchkey.json5 --content movie-1 --track HD --format shaka --reveal",
         ],
         options: [
-            KeyArguments.config, KeyArguments.content, KeyExportArguments.format, KeyExportArguments.track,
+            .config, KeyArguments.content, KeyExportArguments.format, KeyExportArguments.track,
             KeyArguments.onlyPeriod, KeyExportArguments.reveal,
         ],
         run: { arguments, context throws(CommandError) in
@@ -47,7 +47,7 @@ private struct KeyExportArguments {
     private let isRevealed: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        configuration = try arguments.required(KeyArguments.config)
+        configuration = try arguments.required(.config)
         contentID = try KeyArguments.contentID(arguments.required(KeyArguments.content))
         guard let format = KeyExportFormat(rawValue: try arguments.required(Self.format)) else {
             let names = KeyExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
@@ -60,7 +60,7 @@ private struct KeyExportArguments {
             }
             return label
         }
-        periodIndex = try KeyArguments.period(arguments)
+        periodIndex = try arguments.number(KeyArguments.period, in: 0...UInt32.max)
         isRevealed = arguments.isSet(Self.reveal)
         guard isRevealed || format.isPublic else {
             throw .usage("the format \(format.rawValue) has keys in clear: add --reveal")

@@ -28,7 +28,7 @@ struct KeyFileImport {
         self.path = path
         self.context = context
         printsJSON = arguments.isSet(.json)
-        store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+        store = try OpenedKeyStore(configuration: arguments.required(.config), context)
     }
 
     func run() async throws(CommandError) {

@@ -10,8 +10,7 @@ extension ContentKeyAttributes {
         writer.member("content", contentID.text)
         writer.member("track", trackLabel?.text)
         writer.member("contentType", contentType.rawValue)
-        writer.name("period")
-        if let periodIndex { writer.unsigned(UInt64(periodIndex)) } else { writer.null() }
+        writer.member("period", periodIndex.map { Int64($0) })
         writer.member("scheme", scheme.rawValue)
         writer.member("state", state.rawValue)
         writer.member("hdcp", leastHDCP?.rawValue)

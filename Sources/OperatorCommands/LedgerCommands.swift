@@ -30,7 +30,7 @@ extension Command {
             "latchkey ledger query --config latchkey.json5 --subject viewer-7 --from 2026-01-31T00:00:00Z --json",
             "latchkey ledger query --config latchkey.json5 --shared --content movie-1",
         ],
-        options: [LedgerArguments.config] + LedgerArguments.filters
+        options: [CommandOption.config] + LedgerArguments.filters
             + [LedgerArguments.limit, SharedLedger.option, SharedLedger.node, .json],
         run: { arguments, context throws(CommandError) in
             let isShared = try SharedLedger.isWanted(arguments)
@@ -43,8 +43,7 @@ extension Command {
             found = Array(found.prefix(limit))
             if arguments.isSet(.json) {
                 try context.printObject { writer in
-                    writer.name("entries")
-                    writer.array { writer in for find in found { writer.object { find.write(to: &$0) } } }
+                    writer.objects("entries", found) { $1.write(to: &$0) }
                     writer.member("isComplete", isComplete)
                 }
             } else if found.isEmpty {
@@ -67,7 +66,7 @@ extension Command {
             "latchkey ledger export --config latchkey.json5 > ledger.jsonl",
             "latchkey ledger export --config latchkey.json5 --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z",
         ],
-        options: [LedgerArguments.config] + LedgerArguments.filters,
+        options: [CommandOption.config] + LedgerArguments.filters,
         run: { arguments, context throws(CommandError) in
             try LedgerArguments(arguments, context).find(context) { find throws(CommandError) in
                 try context.printObject(find.write)
@@ -95,7 +94,7 @@ extension Command {
             "latchkey ledger verify --config latchkey.json5 --shared",
         ],
         options: [
-            LedgerArguments.config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
+            .config, LedgerVerification.checkpoints, SharedLedger.option, SharedLedger.node, .json,
         ],
         run: { arguments, context throws(CommandError) in
             if try SharedLedger.isWanted(arguments) {
@@ -118,7 +117,7 @@ extension Command {
             The ledger records both. Until then the node serves, but is degraded (ledger_copy).
             """,
         examples: ["latchkey ledger rejoin --config latchkey.json5"],
-        options: [LedgerArguments.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
             try await LedgerRejoining(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -126,8 +125,6 @@ extension Command {
 
 /// The options of the commands that search for entries.
 struct LedgerArguments {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let limit = CommandOption(
         "--limit", .value("COUNT"), help: "the most entries to show; \(limitDefault) unless given")
     private static let license = CommandOption(
@@ -155,25 +152,21 @@ struct LedgerArguments {
     let configuration: ConfigurationFile
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        configuration = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        configuration = try OpenedLedger.configuration(arguments.required(.config), context)
         path = configuration.configuration.storage.databasePath
         doubt = PseudonymDoubt.note(on: "--subject", arguments.value(Self.subject), takesMark: true)
         query = LedgerQuery(
             license: try arguments.value(Self.license).map(Self.licenseID), content: arguments.value(Self.content),
             subject: try Self.subject(arguments, configuration, context), tokenID: arguments.value(Self.token),
-            cookie: arguments.value(Self.cookie), from: try Self.time(arguments, Self.from),
-            to: try Self.time(arguments, Self.to))
+            cookie: arguments.value(Self.cookie), from: try arguments.time(Self.from),
+            to: try arguments.time(Self.to))
         if let from = query.from, let to = query.to, from >= to {
             throw .usage("--from is not before --to, so that no entry can match")
         }
     }
 
     static func limit(_ arguments: Arguments) throws(CommandError) -> Int {
-        guard let text = arguments.value(limit) else { return limitDefault }
-        guard let count = Int(text), limits.contains(count) else {
-            throw .usage("--limit takes a whole number from \(limits.lowerBound) to \(limits.upperBound)")
-        }
-        return count
+        try arguments.number(limit, in: limits) ?? limitDefault
     }
 
     /// Calls `visit` with each entry that matches, until it returns false.
@@ -228,14 +221,6 @@ struct LedgerArguments {
         return LicenseID(words)
     }
 
-    private static func time(_ arguments: Arguments, _ option: CommandOption) throws(CommandError) -> Int64? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let time = try? RFC3339.parse(text) else {
-            throw .usage("\(option.name) takes a time as 2026-01-31T12:00:00Z or 2026-01-31T12:00:00+01:00")
-        }
-        return time.seconds
-    }
-
     private static func subject(
         _ arguments: Arguments, _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) -> Pseudonym? {
@@ -272,7 +257,7 @@ struct LedgerVerification {
     private let missingVersions: [Int64]
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
+        let file = try OpenedLedger.configuration(arguments.required(.config), context)
         path = file.configuration.storage.databasePath
         chain = try OpenedLedger.chain(file, context)
         missingVersions = try OpenedLedger.missingKeyVersions(file, context)
@@ -326,8 +311,7 @@ struct LedgerVerification {
                 writer.member("checkpoints", checkpoints.count - (result.verified?.strangeCheckpointCount ?? 0))
                 writer.member("otherNodesCheckpoints", result.verified?.strangeCheckpointCount ?? 0)
                 result.verified?.writePurges(to: &writer)
-                writer.name("findings")
-                writer.array { writer in for finding in findings { writer.object { finding.write(to: &$0) } } }
+                writer.objects("findings", findings) { $1.write(to: &$0) }
             }
         } else {
             for finding in findings { try context.print(finding.text) }

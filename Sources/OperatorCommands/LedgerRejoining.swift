@@ -29,7 +29,7 @@ struct LedgerRejoining {
     private var node: NodeID { chain.node }
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
+        file = try OpenedLedger.configuration(arguments.required(.config), context)
         self.context = context
         let ledger = LedgerFile(
             path: file.configuration.storage.databasePath, keys: try OpenedLedger.keys(file, context),
@@ -157,8 +157,7 @@ struct LedgerRejoining {
                 writer.member("node", node.text)
                 writer.member("taken", outcome.takenCount)
                 writer.member("again", outcome.againCount)
-                writer.name("succeeded")
-                writer.array { writer in for name in outcome.succeeded { writer.string(name) } }
+                writer.member("succeeded", outcome.succeeded)
             }
         }
         if outcome.takenCount + outcome.againCount > 0 {

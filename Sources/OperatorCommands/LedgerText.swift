@@ -21,10 +21,8 @@ extension LedgerVerified {
 
     /// Writes the members about purges for `--json`.
     func writePurges(to writer: inout JSONWriter) {
-        writer.name("purgedThrough")
-        if let purgedThrough { writer.integer(purgedThrough) } else { writer.null() }
-        writer.name("purges")
-        writer.array { writer in for purge in purges { writer.object { purge.write(to: &$0) } } }
+        writer.member("purgedThrough", purgedThrough)
+        writer.objects("purges", purges) { $1.write(to: &$0) }
     }
 }
 
@@ -74,11 +72,8 @@ extension LedgerFinding {
     /// Writes the members of a finding for `--json`.
     func write(to writer: inout JSONWriter) {
         writer.member("finding", word)
-        let range = sequences
-        writer.name("first")
-        if let range { writer.integer(range.lowerBound) } else { writer.null() }
-        writer.name("last")
-        if let range { writer.integer(range.upperBound) } else { writer.null() }
+        writer.member("first", sequences?.lowerBound)
+        writer.member("last", sequences?.upperBound)
     }
 
     private var word: String {

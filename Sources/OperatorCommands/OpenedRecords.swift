@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import ContentKeys
 import Entitlements
 import Foundation
@@ -35,7 +36,8 @@ final class OpenedRecords: Sendable {
                 path: file.configuration.storage.databasePath, keys: keys, label: file.configuration.nodeLabel), secrets
         )
         if let settings, let ring {
-            shared = try Self.openShared(settings, ring, secrets)
+            shared = try wrap(
+                CommandError.shared, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets))
         } else {
             shared = nil
         }
@@ -64,16 +66,14 @@ final class OpenedRecords: Sendable {
     func attempt<Result>(
         _ body: (RevocationDesk) async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        return try await wrapAsync(
-            { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
+        return try await wrapAsync(CommandError.store, try await body(desk))
     }
 
     /// Runs `body` on accounts, and turns an error of the store into an error of the command.
     func attemptAccounts<Result>(
         _ body: (AccountDesk) async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
-        return try await wrapAsync(
-            { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(accounts))
+        return try await wrapAsync(CommandError.store, try await body(accounts))
     }
 
     /// The revocations in force now, in the form in which requests are checked.
@@ -98,18 +98,7 @@ final class OpenedRecords: Sendable {
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
         return try wrap(
-            { (error: StorageOpeningError) in
-                CommandError.failed("cannot open the database \(file.path): \(error.explanation)")
-            },
+            CommandError.opening(file.path),
             try SQLiteDecisionStore.open(path: file.path, chain: file.prepare(secrets), options: options))
-    }
-
-    private static func openShared(
-        _ settings: PostgreSQLSettings, _ ring: KeyRing, _ secrets: SharedSecrets
-    ) throws(CommandError) -> PostgreSQLStore {
-        return try wrap(
-            { (error: PostgreSQLOpeningError) in
-                CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
-            }, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets))
     }
 }

@@ -90,17 +90,16 @@ extension Command {
             "latchkey revocations list --config latchkey.json5",
             "latchkey revocations list --config latchkey.json5 --json",
         ],
-        options: [RevocationArguments.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
-            let file = try OpenedLedger.configuration(arguments.required(RevocationArguments.config), context)
+            let file = try OpenedLedger.configuration(arguments.required(.config), context)
             let opened = try OpenedRecords(file, context)
             let found = try await opened.attempt { desk throws(StoreError) in
                 try await desk.all(at: context.now)
             }.sorted(by: Revocation.isListedBefore)
             if arguments.isSet(.json) {
                 try context.printObject { writer in
-                    writer.name("revocations")
-                    writer.array { writer in for one in found { writer.object { one.write(to: &$0) } } }
+                    writer.objects("revocations", found) { $1.write(to: &$0) }
                 }
             } else if found.isEmpty {
                 context.note("nothing is revoked")
@@ -112,8 +111,6 @@ extension Command {
 
 /// The options that name a revocation.
 private struct RevocationArguments {
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let until = CommandOption(
         "--until", .value("TIME"), help: "when it ends, as 2026-01-31T12:00:00Z; never unless given")
     static let reason = CommandOption("--reason", .value("TEXT"), help: "a note for readers of the list")
@@ -124,7 +121,7 @@ private struct RevocationArguments {
         help: "the issuer of the token, subject, device or session; needed if several are configured")
     private static let value = CommandOption("--value", .value("ID"), help: "the name to revoke", isRequired: true)
 
-    static let target = [config, kind, issuer, value]
+    static let target = [CommandOption.config, kind, issuer, value]
 
     let file: ConfigurationFile
     let target: RevocationTarget
@@ -134,7 +131,7 @@ private struct RevocationArguments {
     private let content: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
+        let file = try OpenedLedger.configuration(arguments.required(.config), context)
         let (kind, value) = (try arguments.required(Self.kind), try arguments.required(Self.value))
         target = try Self.attempt { () throws(RevocationFault) in
             try RevocationTarget(
@@ -194,11 +191,7 @@ private struct RevocationArguments {
     static func report(
         _ revocation: Revocation, _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) {
-        if arguments.isSet(.json) {
-            try context.printObject { revocation.write(to: &$0) }
-        } else {
-            try context.print(revocation.text)
-        }
+        try context.printResult(revocation.text, or: { revocation.write(to: &$0) }, arguments)
     }
 }
 

@@ -61,7 +61,7 @@ struct RotateArguments {
     private static let end = CommandOption("--end", .flag, help: "end the content: no period follows")
 
     static let options = [
-        KeyArguments.config, KeyArguments.content, every, window, ahead, start, track, period, noKeys, end, .json,
+        CommandOption.config, KeyArguments.content, every, window, ahead, start, track, period, noKeys, end, .json,
     ]
 
     let configuration: String
@@ -78,14 +78,14 @@ struct RotateArguments {
     let isEnd: Bool
 
     init(_ arguments: Arguments, now: Int64) throws(CommandError) {
-        configuration = try arguments.required(KeyArguments.config)
+        configuration = try arguments.required(.config)
         contentID = try KeyArguments.contentID(arguments.required(KeyArguments.content))
         length = try arguments.seconds(Self.every, in: PeriodSchedule.lengths)
-        window = try Self.count(Self.window, arguments, in: LiveContent.windows)
-        ahead = try Self.count(Self.ahead, arguments, in: PeriodSchedule.aheads)
-        start = try Self.start(arguments)
+        window = try arguments.number(Self.window, in: LiveContent.windows)
+        ahead = try arguments.number(Self.ahead, in: PeriodSchedule.aheads)
+        start = try arguments.time(Self.start)
         tracks = try Self.tracks(arguments.values(Self.track))
-        period = try Self.count(Self.period, arguments, in: 0...UInt32.max)
+        period = try arguments.number(Self.period, in: 0...UInt32.max)
         makesKeys = !arguments.isSet(Self.noKeys)
         isEnd = arguments.isSet(Self.end)
         if isEnd, length != nil || ahead != nil || start != nil || !tracks.isEmpty || period != nil || !makesKeys {
@@ -96,24 +96,6 @@ struct RotateArguments {
         if !makesKeys, !isWindowAlone { throw .usage("--no-keys needs --window, and no other option of a period") }
         if length == nil, start != nil { throw .usage("--start needs --every") }
         if length != nil, period != nil { throw .usage("--period and --every contradict one another") }
-    }
-
-    private static func start(_ arguments: Arguments) throws(CommandError) -> Int64? {
-        guard let text = arguments.value(start) else { return nil }
-        guard let time = try? RFC3339.parse(text) else {
-            throw .usage("--start takes a time as 2026-01-31T12:00:00Z or 2026-01-31T12:00:00+01:00")
-        }
-        return time.seconds
-    }
-
-    private static func count(
-        _ option: CommandOption, _ arguments: Arguments, in range: ClosedRange<UInt32>
-    ) throws(CommandError) -> UInt32? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let count = UInt32(text), range.contains(count) else {
-            throw .usage("\(option.name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return count
     }
 
     private static func tracks(_ texts: [String]) throws(CommandError) -> [PeriodTrack] {
@@ -343,15 +325,10 @@ private struct KeyRotation {
         if printsJSON {
             try context.printObject { writer in
                 content.write(to: &writer, window)
-                writer.name("keys")
-                writer.array { writer in
-                    for key in made.flatMap(\.keys) {
-                        writer.object { writer in
-                            key.record.attributes.write(to: &writer)
-                            writer.member("url", store.assetURL(of: key.record))
-                            writer.member("outcome", key.isNew ? "stored" : "alreadyPresent")
-                        }
-                    }
+                writer.objects("keys", made.flatMap(\.keys)) { writer, key in
+                    key.record.attributes.write(to: &writer)
+                    writer.member("url", store.assetURL(of: key.record))
+                    writer.member("outcome", key.isNew ? "stored" : "alreadyPresent")
                 }
             }
         } else {
@@ -382,34 +359,24 @@ extension LiveContent {
             lines.append(("served", "\(max(0, served.served.lowerBound)) to \(served.served.upperBound)"))
         }
         if let schedule {
-            let start = Self.time(schedule.firstStart)
+            let start = UnixTime.text(schedule.firstStart)
             lines.append(("every", "\(schedule.length) s, period \(schedule.firstIndex) from \(start)"))
             lines.append(("ahead", String(schedule.ahead)))
         }
-        if let endedAt { lines.append(("ended", Self.time(endedAt))) }
+        if let endedAt { lines.append(("ended", UnixTime.text(endedAt))) }
         return lines
     }
 
     fileprivate func write(to writer: inout JSONWriter, _ served: PeriodWindow?) {
         writer.member("content", contentID.text)
         writer.member("window", Int64(window))
-        writer.name("current")
-        if let served { writer.integer(served.current.lowerBound) } else { writer.null() }
-        writer.name("schedule")
-        if let schedule {
-            writer.object { writer in
-                writer.member("seconds", schedule.length)
-                writer.member("firstPeriod", Int64(schedule.firstIndex))
-                writer.member("start", Self.time(schedule.firstStart))
-                writer.member("ahead", Int64(schedule.ahead))
-            }
-        } else {
-            writer.null()
+        writer.member("current", served?.current.lowerBound)
+        writer.object("schedule", schedule) { writer, schedule in
+            writer.member("seconds", schedule.length)
+            writer.member("firstPeriod", Int64(schedule.firstIndex))
+            writer.member("start", UnixTime.text(schedule.firstStart))
+            writer.member("ahead", Int64(schedule.ahead))
         }
-        writer.member("ended", endedAt.map(Self.time))
-    }
-
-    private static func time(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds)?.description ?? "\(seconds) seconds since 1970"
+        writer.member("ended", endedAt.map(UnixTime.text))
     }
 }

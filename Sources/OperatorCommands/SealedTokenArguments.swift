@@ -64,8 +64,7 @@ struct SealedTokenArguments {
     private static func issuer(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> (Configuration.Issuer, TokenSealer) {
-        let file = try wrap(
-            CommandError.configuration, try ConfigurationFile(path: path, environment: context.environment))
+        let file = try OpenedLedger.configuration(path, context)
         let issuers = try wrap(
             CommandError.configuration, try LoadedConfiguration.loadIssuers(file, environment: context.environment))
         for issuer in file.configuration.entitlement.issuers {

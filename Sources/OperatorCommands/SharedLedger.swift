@@ -81,15 +81,10 @@ extension LedgerArguments {
     ) throws(CommandError) {
         if arguments.isSet(.json) {
             try context.printObject { writer in
-                writer.name("entries")
-                writer.array { writer in
-                    for (node, find) in found {
-                        writer.object { writer in
-                            writer.member("node", node.node.text)
-                            writer.member("name", node.label)
-                            find.write(to: &writer)
-                        }
-                    }
+                writer.objects("entries", found) { writer, one in
+                    writer.member("node", one.node.node.text)
+                    writer.member("name", one.node.label)
+                    one.find.write(to: &writer)
                 }
                 writer.member("isComplete", isComplete)
             }
@@ -165,7 +160,7 @@ struct SharedLedgerVerification {
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        file = try OpenedLedger.configuration(arguments.required(LedgerArguments.config), context)
+        file = try OpenedLedger.configuration(arguments.required(.config), context)
         keys = try OpenedLedger.keys(file, context)
         checkpoints =
             try arguments.value(LedgerVerification.checkpoints).map { path throws(CommandError) in
@@ -242,22 +237,14 @@ struct SharedLedgerVerification {
         }
         try context.printObject { writer in
             writer.member("isSound", outcomes.allSatisfy { $0.findings.isEmpty })
-            writer.name("nodes")
-            writer.array { writer in
-                for outcome in outcomes {
-                    writer.object { writer in
-                        writer.member("node", outcome.node.node.text)
-                        writer.member("name", outcome.node.label)
-                        writer.member("successor", outcome.node.successor)
-                        writer.member("entries", outcome.verified.rowCount)
-                        writer.member("last", outcome.verified.last)
-                        outcome.verified.writePurges(to: &writer)
-                        writer.name("findings")
-                        writer.array { writer in
-                            for finding in outcome.findings { writer.object { finding.write(to: &$0) } }
-                        }
-                    }
-                }
+            writer.objects("nodes", outcomes) { writer, outcome in
+                writer.member("node", outcome.node.node.text)
+                writer.member("name", outcome.node.label)
+                writer.member("successor", outcome.node.successor)
+                writer.member("entries", outcome.verified.rowCount)
+                writer.member("last", outcome.verified.last)
+                outcome.verified.writePurges(to: &writer)
+                writer.objects("findings", outcome.findings) { $1.write(to: &$0) }
             }
         }
     }

@@ -34,7 +34,7 @@ extension Command {
             "latchkey store check --config latchkey.json5",
             "latchkey store check --config latchkey.json5 --checkpoints checkpoints.txt --json",
         ],
-        options: [KeyArguments.config, LedgerVerification.checkpoints, .json],
+        options: [.config, LedgerVerification.checkpoints, .json],
         run: { arguments, context throws(CommandError) in
             try await StoreCheck(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -52,7 +52,7 @@ private struct StoreCheck {
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.context = context
         // The files come first, because damage in them may prevent everything else from opening them.
-        let path = try arguments.required(KeyArguments.config)
+        let path = try arguments.required(.config)
         ledgerPath = try OpenedLedger.configuration(path, context).configuration.storage.databasePath
         try Self.refuseDamaged(ledgerPath, context)
         store = try OpenedKeyStore(configuration: path, context)
@@ -67,7 +67,7 @@ private struct StoreCheck {
         } catch .fileNotUsable(_, errno: 2) {
             return
         } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
+            throw CommandError.opening(path)(error)
         }
         for finding in findings { try context.print("database: \(finding)") }
         if !findings.isEmpty {
@@ -85,8 +85,7 @@ private struct StoreCheck {
                 writer.member("keys", keys.count)
                 writer.member("entries", entries.rowCount)
                 writer.member("last", entries.last)
-                writer.name("findings")
-                writer.array { writer in
+                writer.array("findings") { writer in
                     for finding in keys.findings { writer.object { finding.write(to: &$0) } }
                     for finding in entries.findings { writer.object { finding.write(to: &$0) } }
                 }

@@ -23,7 +23,7 @@ extension Command {
             "latchkey store info --config latchkey.json5",
             "latchkey store info --config latchkey.json5 --json",
         ],
-        options: [KeyArguments.config, .json],
+        options: [.config, .json],
         run: { arguments, context throws(CommandError) in
             try StoreInformation(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -35,7 +35,7 @@ private struct StoreInformation {
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        file = try OpenedLedger.configuration(arguments.required(KeyArguments.config), context)
+        file = try OpenedLedger.configuration(arguments.required(.config), context)
         self.context = context
     }
 
@@ -48,7 +48,7 @@ private struct StoreInformation {
         } catch .fileNotUsable(_, ENOENT) {
             throw .failed("there is no database \(path); the daemon makes it when it starts")
         } catch {
-            throw .failed("cannot open the database \(path): \(error.explanation)")
+            throw CommandError.opening(path)(error)
         }
         let shared = sharedSummary(storage.sharedAddress)
         let disk = DiskUse(of: path)
@@ -60,8 +60,7 @@ private struct StoreInformation {
                 writer.member("name", file.configuration.nodeLabel.text)
                 writer.member("program", LatchkeyVersion.current)
                 write(summary, disk, to: &writer)
-                writer.name("shared")
-                if let shared { writer.object { shared.write(to: &$0) } } else { writer.null() }
+                writer.object("shared", shared) { $1.write(to: &$0) }
             }
         } else {
             for (name, value) in lines(summary, disk) + (shared?.lines ?? []) {
@@ -94,13 +93,13 @@ private struct StoreInformation {
         writer.member("isServed", summary.oldestProgram <= StoreSummary.knownSchema)
         writer.member("size", disk.size)
         writer.member("logSize", disk.logSize)
-        writer.member("freeDisk", optional: disk.free)
+        writer.member("freeDisk", disk.free)
         writer.member("keys", summary.keyCount)
         writer.member("entries", summary.entryCount)
-        writer.member("first", optional: summary.firstSequence)
+        writer.member("first", summary.firstSequence)
         writer.member("last", summary.link.sequence)
-        writer.member("sealedAt", summary.sealedAt.map(Self.time))
-        writer.member("settled", summary.settled.map(Self.time))
+        writer.member("sealedAt", summary.sealedAt.map(UnixTime.text))
+        writer.member("settled", summary.settled.map(UnixTime.text))
     }
 
     private func lines(_ summary: StoreSummary, _ disk: DiskUse) -> [(String, String)] {
@@ -114,17 +113,13 @@ private struct StoreInformation {
         ]
         let range = summary.firstSequence.map { ", from sequence \($0) to \(summary.link.sequence)" } ?? ""
         lines.append(("ledger entries", "\(summary.entryCount)\(range)"))
-        if let sealedAt = summary.sealedAt { lines.append(("last entry at", Self.time(sealedAt))) }
-        if let settled = summary.settled { lines.append(("settled time", Self.time(settled))) }
+        if let sealedAt = summary.sealedAt { lines.append(("last entry at", UnixTime.text(sealedAt))) }
+        if let settled = summary.settled { lines.append(("settled time", UnixTime.text(settled))) }
         return lines
     }
 
     static func schema(_ number: Int64, _ oldestProgram: Int64, _ known: Int64) -> String {
         "\(number); it serves programs that know \(oldestProgram) or more, and this one knows \(known)"
-    }
-
-    static func time(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? String(seconds)
     }
 
     static func mebibytes(_ bytes: Int64) -> String {
@@ -174,16 +169,11 @@ private enum SharedInformation {
             writer.member("isServed", summary.oldestProgram <= SharedStoreSummary.knownSchema)
             writer.member("size", summary.size)
             writer.member("keys", summary.keyCount)
-            writer.member("settled", summary.settled.map(StoreInformation.time))
-            writer.name("nodes")
-            writer.array { writer in
-                for node in summary.nodes {
-                    writer.object { writer in
-                        writer.member("node", node.node)
-                        writer.member("name", node.label)
-                        writer.member("last", node.last)
-                    }
-                }
+            writer.member("settled", summary.settled.map(UnixTime.text))
+            writer.objects("nodes", summary.nodes) { writer, node in
+                writer.member("node", node.node)
+                writer.member("name", node.label)
+                writer.member("last", node.last)
             }
         }
     }
@@ -201,7 +191,7 @@ private enum SharedInformation {
                 ("shared size", StoreInformation.mebibytes(summary.size)),
                 ("shared keys", "\(summary.keyCount)"),
             ]
-            if let settled = summary.settled { lines.append(("shared settled time", StoreInformation.time(settled))) }
+            if let settled = summary.settled { lines.append(("shared settled time", UnixTime.text(settled))) }
             for node in summary.nodes {
                 lines.append(
                     ("ledger copy", "node \(node.node), called \(node.label ?? "-"), to sequence \(node.last)"))

@@ -91,7 +91,7 @@ private struct MintArguments {
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let given = try RightArguments(arguments)
         note = given.note
-        count = try Self.count(arguments)
+        count = try arguments.number(Self.count, in: 1...Self.countMaximum)
         let life = try arguments.seconds(Self.expires, in: Self.expiresSeconds) ?? Self.expiresDefault
         let configuration = try arguments.required(Self.config)
         if given.right.rental != nil, arguments.value(Self.subject) == nil {
@@ -131,14 +131,6 @@ private struct MintArguments {
             throw .usage("--dialect: the key's issuer \(signer.issuer.issuer) has the dialect \(written.rawValue)")
         }
         token = .signed(signer, contents)
-    }
-
-    private static func count(_ arguments: Arguments) throws(CommandError) -> Int? {
-        guard let text = arguments.value(count) else { return nil }
-        guard let count = Int(text), (1...countMaximum).contains(count) else {
-            throw .usage("--count takes a whole number from 1 to \(countMaximum)")
-        }
-        return count
     }
 
     /// The option that sets a member of a right.

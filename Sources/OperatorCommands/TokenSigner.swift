@@ -12,10 +12,7 @@ struct TokenSigner {
 
     /// Reads the key, and finds the issuer that is configured with its public key, or for HS256 with the same secret.
     init(configuration path: String, keyPath: String, _ context: CommandContext) throws(CommandError) {
-        let configuration: Configuration
-        configuration = try wrap(
-            CommandError.configuration,
-            try ConfigurationFile(path: path, environment: context.environment).configuration)
+        let configuration = try OpenedLedger.configuration(path, context).configuration
         let candidates = configuration.entitlement.issuers.flatMap { issuer in issuer.keys.map { (issuer, $0) } }
         for (issuer, key) in candidates {
             guard let minter = try Self.minter(for: key, of: issuer.dialect, keyPath: keyPath, context) else {

@@ -103,11 +103,7 @@ extension Command {
                     context.note("warning: \(error.text)")
                 }
             }
-            if arguments.isSet(.json) {
-                try context.printObject(report.write)
-            } else {
-                try context.print(report.text)
-            }
+            try context.printResult(report.text, or: report.write, arguments)
         })
 
     private static func requestOrTraceID(_ text: String) throws(CommandError) -> String {

@@ -184,8 +184,7 @@ struct KeyEndpoint: Sendable {
     private static func emptyPage(of contentID: ContentID, next: KeyID?) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("contentId", contentID.text)
-            writer.name("keys")
-            writer.array { _ in }
+            writer.array("keys") { _ in }
             writer.member("next", next?.description)
         }
     }

@@ -139,21 +139,18 @@ package struct LicenseQueryEndpoint: Sendable {
             writer.member("server_time", Problem.format(now))
             switch query {
             case .licenses(let licenses, let texts):
-                writer.name("licenses")
-                writer.array { writer in
+                writer.array("licenses") { writer in
                     for (license, text) in zip(licenses, texts) {
                         let entry = license.flatMap { license in found.first { $0.license == license } }
                         write(entry, named: text, for: asker, now.seconds, replaced, to: &writer)
                     }
                 }
             case .assets(let assets):
-                writer.name("assets")
-                writer.array { writer in
+                writer.array("assets") { writer in
                     for asset in assets {
                         writer.object { writer in
                             writer.member("asset", asset.text)
-                            writer.name("licenses")
-                            writer.array { writer in
+                            writer.array("licenses") { writer in
                                 for entry in Self.current(found.filter(asset.isMeant), replaced) {
                                     write(
                                         entry, named: entry.license.description, for: asker, now.seconds, replaced,

@@ -2,13 +2,6 @@ import ByteCoding
 package import CommandLineKit
 
 extension Arguments {
-    /// The option's value as a number of up to four bytes; nil if it was not given.
-    package func number(_ option: CommandOption) throws(CommandError) -> UInt32? {
-        guard let text = value(option) else { return nil }
-        guard let number = UInt32(text) else { throw .usage("\(option.name) takes a number from 0 to \(UInt32.max)") }
-        return number
-    }
-
     /// The option's value as `size` bytes, from hexadecimal digits; nil if it was not given.
     package func bytes(_ option: CommandOption, size: Int) throws(CommandError) -> [UInt8]? {
         guard let text = value(option) else { return nil }

@@ -54,9 +54,7 @@ extension CKCReport {
         writer.member("bytes", envelope.message.count)
         writer.member("iv", Hexadecimal.encode(envelope.iv.bytes))
         writer.member("payloadBytes", envelope.payload.count)
-        writer.name("license")
-        guard let license else { return writer.null() }
-        writer.object { license.write(to: &$0) }
+        writer.object("license", license) { $1.write(to: &$0) }
     }
 }
 

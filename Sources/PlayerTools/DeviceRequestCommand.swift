@@ -161,8 +161,7 @@ struct DeviceRequestCommand {
             writer.member("licenseBytes", answer.body.count)
             writer.member("requestID", answer.requestID)
             writer.member("licenseID", answer.licenseID)
-            writer.name("renewAfter")
-            if let seconds = answer.renewAfter.flatMap({ Int64($0) }) { writer.integer(seconds) } else { writer.null() }
+            writer.member("renewAfter", answer.renewAfter.flatMap { Int64($0) })
             writer.member("hasSessionToken", answer.sessionToken != nil)
         }
     }

@@ -59,7 +59,7 @@ enum DeviceStatements {
         options.deviceID = try arguments.bytes(deviceID, size: DeviceID.size).map { DeviceID($0) }
         options.capabilities = try capabilities(arguments)
         options.securityLevel = try securityLevel(arguments)
-        options.denyListVersion = try arguments.number(denyList)
+        options.denyListVersion = try arguments.number(denyList, in: 0...UInt32.max)
         let output: OutputWord? = try arguments.word(streamTo)
         options.streamingIndicator = output?.indicator
         options.deviceIdentity = try arguments.value(identity).map(DeviceWord.identity)

@@ -61,11 +61,7 @@ private struct DeviceSyncCommand {
         guard answer.status == 200 else { throw .failed(LicenseProblem(answer).description) }
         let parsed = try SyncAnswerReading(answer)
         try parsed.check(report)
-        if arguments.isSet(.json) {
-            try context.printObject(parsed.write)
-        } else {
-            try context.print(parsed.lines.joined(separator: "\n"))
-        }
+        try context.printResult(parsed.lines.joined(separator: "\n"), or: parsed.write, arguments)
     }
 
     /// The challenge for the report; 0 for none.

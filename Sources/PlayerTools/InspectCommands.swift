@@ -42,11 +42,7 @@ extension Command {
                 try ServerKeys(configuration: path, context)
             }
             let report = try SPCReport(InspectArguments(arguments, context), server: server)
-            if arguments.isSet(.json) {
-                try context.printObject(report.write)
-            } else {
-                try context.print(report.text)
-            }
+            try context.printResult(report.text, or: report.write, arguments)
         })
 
     private static let inspectCKC = Command(
@@ -63,11 +59,7 @@ extension Command {
         options: [InspectArguments.secrets, .json],
         run: { arguments, context throws(CommandError) in
             let report = try CKCReport(InspectArguments(arguments, context))
-            if arguments.isSet(.json) {
-                try context.printObject(report.write)
-            } else {
-                try context.print(report.text)
-            }
+            try context.printResult(report.text, or: report.write, arguments)
         })
 }
 

@@ -11,8 +11,7 @@ extension OpenedLicense {
         terms.write(to: &writer)
         writer.member("licenseVersion", Int(version))
         writer.member("sessionKeyVersion", sessionKeyVersion?.name)
-        writer.name("remarks")
-        writer.array { writer in for remark in remarks { writer.string(remark.explanation) } }
+        writer.member("remarks", remarks.map(\.explanation))
     }
 
     /// The license as text, a line for each member.
@@ -37,8 +36,7 @@ extension LicenseTerms {
         writer.member("keyType", duration?.name)
         writer.member("lease", lease)
         writer.member("rental", rental)
-        writer.name("offlineKey")
-        if let key = offlineKey { writer.object { key.write(to: &$0) } } else { writer.null() }
+        writer.object("offlineKey", offlineKey) { $1.write(to: &$0) }
         writer.member("hdcp", hdcp?.name)
         writer.member("securityLevel", securityLevel?.name)
     }

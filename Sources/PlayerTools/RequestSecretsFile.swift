@@ -50,8 +50,7 @@ struct RequestSecretsFile {
             writer.member(
                 "videoSessionBlock", secrets.videoSessionBlock.map { Hexadecimal.encode($0.bytes.revealed()) })
             writer.member("antiReplaySeed", Hexadecimal.encode(secrets.antiReplaySeed.bytes))
-            writer.name("expectedEchoes")
-            writer.array { writer in for echo in secrets.expectedEchoes { writer.string(Hexadecimal.encode(echo)) } }
+            writer.member("expectedEchoes", secrets.expectedEchoes.map { Hexadecimal.encode($0) })
             writer.member("hasPlaybackState", secrets.abilities.hasPlaybackState)
             writer.member("capabilities", secrets.abilities.capabilities.map { hexadecimal($0.rawValue) })
             writer.member("offersVideoSessionKey", secrets.abilities.offersVideoSessionKey)

@@ -166,7 +166,6 @@ extension SPCReport {
         writer.member("name", TLLVTag.name(of: block.tag))
         writer.member("value", Hexadecimal.encode(contents.payload[block.value]))
         writer.member("paddingBytes", block.range.upperBound - block.value.upperBound)
-        writer.name("explanation")
-        writer.array { writer in for line in explanation(of: block, contents) { writer.string(line) } }
+        writer.member("explanation", explanation(of: block, contents))
     }
 }

@@ -200,7 +200,8 @@ extension ConfigurationForm<ListenerAddress> {
 }
 
 extension UInt8 {
-    fileprivate var isNameByte: Bool {
+    /// Whether it is a letter, a digit, a point, a hyphen or a low line.
+    var isNameByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):

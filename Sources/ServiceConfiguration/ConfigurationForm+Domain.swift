@@ -7,7 +7,7 @@ extension ConfigurationForm<String> {
     /// A name for logs, metrics and messages: 1 to 64 letters, digits, dots, hyphens and underscores.
     static var name: ConfigurationForm {
         .string("a name of 1 to 64 letters, digits, \".\", \"-\" and \"_\"", example: "node-1") { text in
-            (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
+            (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isNameByte) ? text : nil
         }
     }
 
@@ -44,15 +44,6 @@ extension ConfigurationForm<String> {
         }
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
     private static func isVisible(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte < 0x7F
     }
@@ -70,7 +61,7 @@ extension ConfigurationForm<String> {
     /// The name of a user of this machine, in the form that useradd accepts.
     static var userName: ConfigurationForm {
         .string("the name of a user", example: "latchkey-ladder") { text in
-            (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
+            (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(\.isNameByte) ? text : nil
         }
     }
 }

@@ -82,6 +82,13 @@ extension ConfigurationLoader {
         _ source: SecretSource, _ key: HMACSHA256Key, _ path: String
     ) -> AuthenticatorDigest? {
         guard let secret = adminToken(source, path) else { return nil }
+        return digest(of: secret, key, path)
+    }
+
+    /// Nil, and a report, if OpenSSL fails.
+    mutating func digest(
+        of secret: SharedSecret, _ key: HMACSHA256Key, _ path: String
+    ) -> AuthenticatorDigest? {
         do throws(CryptoError) {
             return try secret.bytes.withWipedArray { (text) throws(CryptoError) in
                 try AuthenticatorDigest(of: text, key: key)

@@ -54,14 +54,7 @@ extension ConfigurationLoader {
             report(path, .secretIsAToken)
             return nil
         }
-        do throws(CryptoError) {
-            return try secret.bytes.withWipedArray { (text) throws(CryptoError) in
-                try AuthenticatorDigest(of: text, key: key)
-            }
-        } catch {
-            report(path, .cryptography(error))
-            return nil
-        }
+        return digest(of: secret, key, path)
     }
 
     /// Loads a certificate to which keys may be encrypted.

@@ -178,14 +178,9 @@ extension ConfigurationLoader {
             return nil
         }
         let text = JSONWriter.object { writer in
-            writer.name("certificates")
-            writer.array { writer in
-                for credential in credentials {
-                    writer.object { writer in
-                        for member in ProvisionedCredential.members {
-                            writer.member(member.rawValue, credential.name(of: member))
-                        }
-                    }
+            writer.objects("certificates", credentials) { writer, credential in
+                for member in ProvisionedCredential.members {
+                    writer.member(member.rawValue, credential.name(of: member))
                 }
             }
         }

@@ -37,6 +37,22 @@ import Testing
                 + #""nested":{"a":true}}"#)
     }
 
+    @Test func writesMembersWithObjectsAndArrays() {
+        let bytes = JSONWriter.object { writer in
+            writer.object("object") { $0.member("a", 1) }
+            writer.object("present", Int?.some(2)) { $0.member("b", $1) }
+            writer.object("absent", Int?.none) { $0.member("b", $1) }
+            writer.array("array") { $0.integer(3) }
+            writer.member("texts", ["x", "y"])
+            writer.objects("objects", [4, 5]) { $0.member("c", $1) }
+            writer.objects("none", [Int]()) { $0.member("c", $1) }
+        }
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == #"{"object":{"a":1},"present":{"b":2},"absent":null,"array":[3],"texts":["x","y"],"#
+                + #""objects":[{"c":4},{"c":5}],"none":[]}"#)
+    }
+
     @Test func writesBytesAsText() {
         let bytes = JSONWriter.object { writer in
             writer.member("base64", base64: [0xFB, 0xFF])

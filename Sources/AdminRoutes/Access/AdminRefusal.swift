@@ -35,12 +35,12 @@ package struct AdminRefusal: Error, Sendable {
     /// The sender is known, and none of its roles has the permission.
     static func roleMissing(_ permission: AdminPermission, of sender: AdminSender) -> AdminRefusal {
         let roles = permission.roles.map(\.rawValue)
-        var problem = Problem(.adminRoleMissing)
-        problem.detail =
+        let detail =
             "The request needs the permission \(permission.rawValue), which "
             + (roles.count == 1 ? "the role \(roles[0]) has" : "the roles \(roles.joined(separator: ", ")) have")
         return AdminRefusal(
-            problem, cause: "no role of \(sender.actor) has the permission \(permission.rawValue)",
+            Problem(.adminRoleMissing, detail: detail),
+            cause: "no role of \(sender.actor) has the permission \(permission.rawValue)",
             found: "roles: " + sender.roles.words.joined(separator: ", "),
             expected: "one of the roles: " + roles.joined(separator: ", "))
     }

@@ -125,10 +125,8 @@ extension AdminSender {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("name", name)
         writer.member("kind", kind)
-        writer.name("roles")
-        writer.array { writer in for word in roles.words { writer.string(word) } }
-        writer.name("permissions")
-        writer.array { writer in
+        writer.member("roles", roles.words)
+        writer.array("permissions") { writer in
             for permission in AdminPermission.allCases where permissions.contains(permission) {
                 writer.string(permission.rawValue)
             }

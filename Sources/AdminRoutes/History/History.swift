@@ -102,14 +102,12 @@ package final class History: Sendable {
         writer.member("stepSeconds", HistoryRing.stepSeconds)
         writer.member("startsAt", window.startsAt)
         writer.member("count", ring.count - window.skipped)
-        writer.name("series")
-        writer.array { writer in
+        writer.array("series") { writer in
             for (index, series) in HistorySeries.allCases.enumerated() {
                 writer.object { writer in
                     writer.member("name", series.rawValue)
                     writer.member("unit", series.unit.rawValue)
-                    writer.name("values")
-                    writer.array { writer in
+                    writer.array("values") { writer in
                         for value in ring.values(of: index, skipping: window.skipped) { writer.number(value) }
                     }
                 }
@@ -121,8 +119,7 @@ package final class History: Sendable {
     package func write(_ sample: [Float], to writer: inout JSONWriter) {
         let now = wallClock.wallTime
         writer.member("at", Double(now.seconds) + Double(now.nanoseconds / 1_000_000) / 1000)
-        writer.name("values")
-        writer.object { writer in
+        writer.object("values") { writer in
             for (series, value) in zip(HistorySeries.allCases, sample) {
                 writer.name(series.rawValue)
                 writer.number(value)

@@ -75,8 +75,7 @@ package struct AccountPage: Equatable, Sendable {
     }
 
     package func write(_ kind: AccountKind, to writer: inout JSONWriter) {
-        writer.name(kind.rawValue)
-        writer.array { writer in for item in items { writer.object { item.write(to: &$0) } } }
+        writer.objects(kind.rawValue, items) { $1.write(to: &$0) }
         writer.member("next", next)
     }
 }

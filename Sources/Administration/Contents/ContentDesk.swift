@@ -80,8 +80,7 @@ package struct ContentPage: Equatable, Sendable {
 
     /// Writes the members of the answer to `GET /v1/contents`.
     package func write(to writer: inout JSONWriter) {
-        writer.name("contents")
-        writer.array { writer in for content in contents { writer.object { content.write(to: &$0) } } }
+        writer.objects("contents", contents) { $1.write(to: &$0) }
         writer.member("next", next?.text)
     }
 }
@@ -116,8 +115,7 @@ package struct ContentLine: Equatable, Sendable {
         writer.member("keyCount", keyCount)
         writer.member("withdrawnCount", withdrawnCount)
         writer.member("hasMoreKeys", hasMoreKeys)
-        writer.name("tracks")
-        writer.array { writer in for track in tracks { writer.string(track) } }
+        writer.member("tracks", tracks)
         writer.member("periodCount", periodCount)
         writer.member("createdAt", createdAt)
         writer.member("newestAt", newestAt)
@@ -150,26 +148,15 @@ package struct ContentKeyPage: Equatable, Sendable {
     /// Writes the members of the answer to `GET /v1/contents/{contentId}/keys`.
     package func write(to writer: inout JSONWriter) {
         writer.member("contentId", contentID.text)
-        writer.name("keys")
-        writer.array { writer in for key in keys { writer.object { key.write(to: &$0) } } }
-        writer.name("periods")
-        writer.array { writer in
-            for period in periods {
-                writer.object { writer in
-                    writer.member("index", Int64(period.index))
-                    writer.member("startsAt", period.startsAt)
-                    writer.member("endsAt", period.endsAt)
-                }
-            }
+        writer.objects("keys", keys) { $1.write(to: &$0) }
+        writer.objects("periods", periods) { writer, period in
+            writer.member("index", Int64(period.index))
+            writer.member("startsAt", period.startsAt)
+            writer.member("endsAt", period.endsAt)
         }
-        writer.name("nextRotation")
-        if let nextRotation {
-            writer.object { writer in
-                writer.member("index", Int64(nextRotation.index))
-                writer.member("at", nextRotation.at)
-            }
-        } else {
-            writer.null()
+        writer.object("nextRotation", nextRotation) { writer, rotation in
+            writer.member("index", Int64(rotation.index))
+            writer.member("at", rotation.at)
         }
         writer.member("next", next?.description)
     }
@@ -185,8 +172,7 @@ extension ContentKeyAttributes {
         writer.member("scheme", scheme.rawValue)
         writer.member("createdAt", createdAt)
         writer.member("state", state.rawValue)
-        writer.name("floors")
-        writer.object { writer in
+        writer.object("floors") { writer in
             writer.member("securityLevel", leastSecurityLevel?.rawValue)
             writer.member("hdcp", leastHDCP?.rawValue)
         }

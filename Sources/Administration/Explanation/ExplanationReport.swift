@@ -60,37 +60,26 @@ extension ExplanationReport {
         writer.name("allowed")
         if let isAllowed { writer.bool(isAllowed) } else { writer.null() }
         writer.member("use", explanation.use == .offline ? "offline" : "streaming")
-        writer.name("refusal")
-        if let refusal = explanation.refusal {
-            writer.object { writer in
-                ExplainedCheck.write(refusal, to: &writer)
-                writer.member("remedy", ExplainedCheck.remedy(of: refusal))
-            }
-        } else {
-            writer.null()
+        writer.object("refusal", explanation.refusal) { writer, refusal in
+            ExplainedCheck.write(refusal, to: &writer)
+            writer.member("remedy", ExplainedCheck.remedy(of: refusal))
         }
-        writer.name("checks")
-        writer.object { writer in
+        writer.object("checks") { writer in
             for section in sections {
-                writer.name(section.name)
-                writer.array { writer in for check in section.checks { writer.object { check.write(to: &$0) } } }
+                writer.objects(section.name, section.checks) { $1.write(to: &$0) }
             }
         }
-        writer.name("findings")
-        writer.array { writer in for finding in explanation.findings { writer.string("\(finding)") } }
+        writer.member("findings", explanation.findings.map { "\($0)" })
         writeClaims(to: &writer)
         writeSPC(to: &writer)
         writeKey(to: &writer)
         writeRental(to: &writer)
-        writer.name("spends")
-        writer.array { writer in for line in spending { writer.string(line) } }
+        writer.member("spends", spending)
         writeTerms(to: &writer)
     }
 
     private func writeClaims(to writer: inout JSONWriter) {
-        writer.name("claims")
-        guard let claims = explanation.token.claims else { return writer.null() }
-        writer.object { writer in
+        writer.object("claims", explanation.token.claims) { writer, claims in
             writer.member("issuer", claims.issuer)
             writer.member("subject", claims.subject)
             writer.member("tokenID", claims.tokenID)
@@ -101,9 +90,7 @@ extension ExplanationReport {
     }
 
     private func writeSPC(to writer: inout JSONWriter) {
-        writer.name("spc")
-        guard let spc = explanation.spc else { return writer.null() }
-        writer.object { writer in
+        writer.object("spc", explanation.spc) { writer, spc in
             writer.member("version", Int(spc.version.rawValue))
             writer.member("credential", spc.credentialName)
             writer.member("assetID", Hexadecimal.encode(spc.assetID))
@@ -113,9 +100,7 @@ extension ExplanationReport {
     }
 
     private func writeKey(to writer: inout JSONWriter) {
-        writer.name("key")
-        guard let key = explanation.key else { return writer.null() }
-        writer.object { writer in
+        writer.object("key", explanation.key) { writer, key in
             writer.member("kid", key.keyID.description)
             writer.member("content", key.contentID.text)
             writer.member("contentType", key.contentType.rawValue)
@@ -123,9 +108,7 @@ extension ExplanationReport {
     }
 
     private func writeRental(to writer: inout JSONWriter) {
-        writer.name("rental")
-        guard let rental = explanation.rental else { return writer.null() }
-        writer.object { writer in
+        writer.object("rental", explanation.rental) { writer, rental in
             switch rental {
             case .success(let memory):
                 writer.member("openedAt", memory.map { Revocation.time($0.openedAt) })
@@ -151,22 +134,14 @@ extension ExplanationReport {
         guard case .success(let terms)? = explanation.terms else { return writer.null() }
         writer.object { writer in
             writer.member("validity", terms.validity.name)
-            for (name, limit) in limits(of: terms) {
-                writer.name(name)
-                if let limit { writer.unsigned(UInt64(limit.value)) } else { writer.null() }
-            }
+            for (name, limit) in limits(of: terms) { writer.member(name, limit.map { Int64($0.value) }) }
             writer.member("kept", terms.isPersistent)
             writer.member("hdcp", terms.hdcp?.word)
             writer.member("securityLevel", terms.securityLevel?.word)
-            writer.name("blocks")
-            writer.array { writer in
-                for block in blocks {
-                    writer.object { writer in
-                        writer.member("tag", hexadecimal(block.tag))
-                        writer.member("name", TLLVTag.name(of: block.tag))
-                        writer.member("value", Hexadecimal.encode(block.value))
-                    }
-                }
+            writer.objects("blocks", blocks) { writer, block in
+                writer.member("tag", hexadecimal(block.tag))
+                writer.member("name", TLLVTag.name(of: block.tag))
+                writer.member("value", Hexadecimal.encode(block.value))
             }
         }
     }

@@ -75,18 +75,14 @@ extension LedgerFind {
         writer.member("cmcdSession", entry.facts[.playerSession])
         writer.member("cmcdContent", entry.facts[.playerContent])
         writer.member("detail", entry.detail)
-        writer.name("lease")
-        if let lease = entry.lease { writer.unsigned(UInt64(lease)) } else { writer.null() }
-        writer.name("rental")
-        if let rental = entry.rental { writer.unsigned(UInt64(rental)) } else { writer.null() }
+        writer.member("lease", entry.lease.map { Int64($0) })
+        writer.member("rental", entry.rental.map { Int64($0) })
         writer.member("until", entry.until.map(Self.time))
-        writer.name("playback")
-        if let playback = entry.playback { writer.unsigned(UInt64(playback)) } else { writer.null() }
+        writer.member("playback", entry.playback.map { Int64($0) })
         writer.member("renewAfter", entry.renewAfter.map(Self.time))
         writer.member("actor", entry.actor)
         writer.member("request", entry.request)
-        writer.name("report")
-        if let report = entry.report { writer.object { report.write(to: &$0) } } else { writer.null() }
+        writer.object("report", entry.report) { $1.write(to: &$0) }
     }
 
     /// The entry as one line of text, without the members that it does not have.
@@ -128,8 +124,7 @@ extension DeviceReport {
         writer.member("flags", flagText)
         writer.member("outcome", outcome)
         writer.member("titleID", Hexadecimal.encode(titleID.bytes))
-        writer.name("streamIDs")
-        writer.array { writer in for text in streamIDTexts { writer.string(text) } }
+        writer.member("streamIDs", streamIDTexts)
     }
 
     /// The flags as sixteen hexadecimal digits.

@@ -53,7 +53,7 @@ package struct RefusalReport: Equatable, Sendable {
         source = .ledger
         requestID = request
         // A row has whole seconds.
-        time = UnixTime(seconds: entry.at).map { RFC3339.format($0) } ?? "\(entry.at) seconds since 1970"
+        time = UnixTime.text(entry.at)
         event = "license_refused"
         code = entry.detail
         // A cause with its numbers, as `RefusalCause.line` has them.

@@ -226,14 +226,12 @@ extension StatusReport {
             writer.member("clockOffsetSeconds", node.clockOffset)
             writer.member("ledgerLagRows", node.ledgerLag)
         }
-        writer.name("clock")
-        writer.object { writer in
+        writer.object("clock") { writer in
             writer.member("state", clock.state)
             writer.member("databaseOffsetSeconds", clock.databaseOffset)
             writer.member("stepSeconds", clock.step)
         }
-        writer.name("memory")
-        writer.object { writer in
+        writer.object("memory") { writer in
             writer.member("charged", memory.charged)
             writer.member("budget", memory.budget)
             writer.member("resident", memory.resident.map { Int64($0) })
@@ -258,14 +256,9 @@ extension StatusReport.Condition {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("ready", isReady)
         writer.member("readiness", readiness)
-        writer.name("drained")
-        if let drain {
-            writer.object { writer in
-                writer.member("by", drain.actor)
-                writer.member("since", drain.since)
-            }
-        } else {
-            writer.null()
+        writer.object("drained", drain) { writer, drain in
+            writer.member("by", drain.actor)
+            writer.member("since", drain.since)
         }
         writer.member("stopping", isStopping)
         writer.objects("degraded", degraded) { writer, part in
@@ -273,15 +266,5 @@ extension StatusReport.Condition {
             writer.member("text", part.cause)
             writer.member("remedy", part.remedy)
         }
-    }
-}
-
-extension JSONWriter {
-    /// Writes a member that is an array of objects.
-    fileprivate mutating func objects<Element>(
-        _ name: String, _ elements: [Element], _ write: (inout JSONWriter, Element) -> Void
-    ) {
-        self.name(name)
-        array { writer in for element in elements { writer.object { write(&$0, element) } } }
     }
 }

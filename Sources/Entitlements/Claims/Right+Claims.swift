@@ -74,8 +74,7 @@ extension Right {
             switch selector {
             case .content(let name): writer.member("content", name)
             case .keyIDs(let keyIDs):
-                writer.name("kids")
-                writer.array { writer in for keyID in keyIDs { writer.string(keyID.description) } }
+                writer.array("kids") { writer in for keyID in keyIDs { writer.string(keyID.description) } }
             case .contentPrefix(let prefix): writer.member("content_prefix", prefix)
             case .anything: break  // No reader of the native vocabulary takes a right without a selector.
             }
@@ -101,11 +100,9 @@ extension Right {
 
     /// The labels are sorted, so that equal rights have equal bytes.
     private func writeTracks(to writer: inout JSONWriter) {
-        writer.name("tracks")
-        writer.object { writer in
+        writer.object("tracks") { writer in
             for (label, protection) in tracks.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-                writer.name(label)
-                writer.object { protection.write(to: &$0) }
+                writer.object(label) { protection.write(to: &$0) }
             }
         }
     }

@@ -36,8 +36,7 @@ extension Claims {
             writer.member("lic", hexadecimal: grant.license)
             writer.member("cnf", base64URL: grant.deviceCode)
             writer.member("fps", hexadecimal: grant.playback)
-            writer.name("orig")
-            writer.object { writer in
+            writer.object("orig") { writer in
                 writer.member("iss", issuer)
                 writer.member("dialect", dialect.rawValue)
                 writer.member("kid", keyID)
@@ -48,16 +47,14 @@ extension Claims {
             if let owner = grant.owner { writer.member("own", base64URL: owner) }
             writeDevice(to: &writer)
             writeLimits(to: &writer)
-            writer.name("sessions")
-            writer.array { writer in
+            writer.array("sessions") { writer in
                 session.write(to: &writer)
                 right.session.write(to: &writer)
             }
             writer.name("right")
             right.write(to: &writer)
             if let rental = grant.rental {
-                writer.name("rental")
-                writer.object { writer in
+                writer.object("rental") { writer in
                     writer.member("opened", rental.openedAt)
                     if let firstPlay = rental.firstPlay { writer.member("first", firstPlay) }
                 }
@@ -67,8 +64,7 @@ extension Claims {
 
     private func writeDevice(to writer: inout JSONWriter) {
         guard device.id != nil || device.account != nil else { return }
-        writer.name("device")
-        writer.object { writer in
+        writer.object("device") { writer in
             if let id = device.id { writer.member("id", id) }
             if let account = device.account { writer.member("account", account) }
         }
@@ -76,15 +72,12 @@ extension Claims {
 
     private func writeLimits(to writer: inout JSONWriter) {
         guard !limits.networks.isEmpty || !limits.countries.isEmpty else { return }
-        writer.name("limits")
-        writer.object { writer in
+        writer.object("limits") { writer in
             if !limits.networks.isEmpty {
-                writer.name("ips")
-                writer.array { writer in for network in limits.networks { writer.string(network.description) } }
+                writer.array("ips") { writer in for network in limits.networks { writer.string(network.description) } }
             }
             if !limits.countries.isEmpty {
-                writer.name("countries")
-                writer.array { writer in for country in limits.countries { writer.string(country.text) } }
+                writer.array("countries") { writer in for country in limits.countries { writer.string(country.text) } }
             }
         }
     }
@@ -186,8 +179,7 @@ extension SessionClaims {
             if mode != .denyNew { writer.member("mode", mode.rawValue) }
             if let grace, grace > 0 { writer.member("grace", grace) }
             guard !groups.isEmpty else { return }
-            writer.name("groups")
-            writer.array { writer in
+            writer.array("groups") { writer in
                 for group in groups {
                     writer.object { writer in
                         writer.member("id", group.id)

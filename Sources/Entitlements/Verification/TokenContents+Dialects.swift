@@ -37,11 +37,9 @@ extension TokenContents {
             writer.member("ver", "1.0")
             writer.member("exp", expiresAt)
             if let subject {
-                writer.name("device")
-                writer.object { $0.member("accountId", subject) }
+                writer.object("device") { $0.member("accountId", subject) }
             }
-            writer.name("contentRights")
-            writer.array { writer in for right in rights { writer.object { Self.writeNAGRA(right, to: &$0) } } }
+            writer.objects("contentRights", rights) { Self.writeNAGRA($1, to: &$0) }
         }
     }
 
@@ -66,8 +64,7 @@ extension TokenContents {
         if right.mode == .both { writer.member("storable", true) }
         if let profile = right.profile { writer.member("usageRulesProfileId", profile) }
         guard let hdcp = right.protection.hdcp else { return }
-        writer.name("defaultUsageRules")
-        writer.object { $0.member("hdcp", hdcp == .type0) }
+        writer.object("defaultUsageRules") { $0.member("hdcp", hdcp == .type0) }
     }
 
     // MARK: Axinom
@@ -89,19 +86,14 @@ extension TokenContents {
             if let tokenID { writer.member("id", tokenID) }
             writer.member("begin_date", ExplainedText.time(notBefore ?? issuedAt))
             writer.member("expiration_date", ExplainedText.time(expiresAt))
-            writer.name("message")
-            writer.object { writer in
+            writer.object("message") { writer in
                 writer.member("type", "entitlement_message")
                 writer.member("version", 2)
-                writer.name("license")
-                writer.object { Self.writeAxinomLicense(right, to: &$0) }
-                writer.name("content_keys_source")
-                writer.object { Self.writeAxinomKeys(keyIDs, to: &$0) }
-                writer.name("content_key_usage_policies")
-                writer.array { $0.object { Self.writeAxinomPolicy(right, to: &$0) } }
+                writer.object("license") { Self.writeAxinomLicense(right, to: &$0) }
+                writer.object("content_keys_source") { Self.writeAxinomKeys(keyIDs, to: &$0) }
+                writer.array("content_key_usage_policies") { $0.object { Self.writeAxinomPolicy(right, to: &$0) } }
                 if let subject {
-                    writer.name("session")
-                    writer.object { $0.member("user_id", subject) }
+                    writer.object("session") { $0.member("user_id", subject) }
                 }
             }
         }
@@ -117,26 +109,19 @@ extension TokenContents {
         writer.member("allow_persistence", right.mode == .both)
         if let lease = right.lease { writer.member("concurrency_interval", lease) }
         guard let playback = right.playback else { return }
-        writer.name("fairplay")
-        writer.object { $0.member("playback_duration", playback) }
+        writer.object("fairplay") { $0.member("playback_duration", playback) }
     }
 
     private static func writeAxinomKeys(_ keyIDs: [KeyID], to writer: inout JSONWriter) {
-        writer.name("stored")
-        writer.array { writer in
-            for keyID in keyIDs {
-                writer.object { writer in
-                    writer.member("id", keyID.description)
-                    writer.member("usage_policy", policyName)
-                }
-            }
+        writer.objects("stored", keyIDs) { writer, keyID in
+            writer.member("id", keyID.description)
+            writer.member("usage_policy", policyName)
         }
     }
 
     private static func writeAxinomPolicy(_ right: Right, to writer: inout JSONWriter) {
         writer.member("name", policyName)
-        writer.name("fairplay")
-        writer.object { writer in
+        writer.object("fairplay") { writer in
             if let hdcp = right.protection.hdcp { writer.member("hdcp", hdcp.rawValue.uppercased()) }
             if let airPlay = right.outputs.airPlay { writer.member("allow_airplay", airPlay) }
             if let avAdapter = right.outputs.avAdapter { writer.member("allow_av_adapter", avAdapter) }

@@ -40,8 +40,7 @@ package struct TokenContents: Equatable, Sendable {
             if let notBefore { writer.member("nbf", notBefore) }
             writer.member("exp", expiresAt)
             if let tokenID { writer.member("jti", tokenID) }
-            writer.name("rights")
-            writer.array { writer in for right in rights { right.write(to: &writer) } }
+            writer.array("rights") { writer in for right in rights { right.write(to: &writer) } }
         }
     }
 }

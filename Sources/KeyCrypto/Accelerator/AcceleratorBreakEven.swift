@@ -8,11 +8,6 @@ package struct AcceleratorBreakEven: Equatable, Sendable {
     /// With a modulus of 2048 bits.
     package let jobs2048: Int
 
-    package init(jobs1024: Int, jobs2048: Int) {
-        self.jobs1024 = jobs1024
-        self.jobs2048 = jobs2048
-    }
-
     /// The most jobs that go to OpenSSL. `modulusSize` is in bytes.
     func openSSLMaximum(modulusSize: Int) -> Int { modulusSize == 128 ? jobs1024 : jobs2048 }
 

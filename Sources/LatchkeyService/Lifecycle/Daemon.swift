@@ -15,6 +15,7 @@ package import StoragePostgreSQL
 package import StorageSQLite
 import Synchronization
 package import Telemetry
+import Upkeep
 
 /// The license server, from a checked configuration to an orderly shutdown.
 ///
@@ -174,7 +175,7 @@ extension DaemonError: CustomStringConvertible {
             "listeners.\(listener) asks for the socket \"\(name)\", but systemd has passed no socket of that name: set"
                 + " FileDescriptorName=\(name) in the .socket unit, and start the service by it"
         case .clockBeforeBuild(let now, let built):
-            "the system's clock shows \(Self.text(now)), a time before this program was built (\(Self.text(built)) or later): set the"
+            "the system's clock shows \(UnixTime.text(now)), a time before this program was built (\(UnixTime.text(built)) or later): set the"
                 + " clock, or start the time service (timedatectl shows both), and start again"
         case .exposed(let listener, let fault): "listeners.\(listener) cannot use its socket: \(fault)"
         case .libraryNotStarted(let name, let cause):
@@ -182,10 +183,6 @@ extension DaemonError: CustomStringConvertible {
         case .notifier(let error): "cannot use NOTIFY_SOCKET: \(error)"
         case .cryptography(let error): "OpenSSL does not work here: \(error). Check the installation of libssl3."
         }
-    }
-
-    private static func text(_ seconds: Int64) -> String {
-        UnixTime(seconds: seconds).map { RFC3339.format($0) } ?? "\(seconds) seconds since 1970"
     }
 }
 

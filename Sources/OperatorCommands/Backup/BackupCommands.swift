@@ -36,7 +36,7 @@ extension Command {
             "latchkey backup create --config latchkey.json5 --output /backup",
             "latchkey backup create --config latchkey.json5 --output /backup/monday --recipient recovery.pem --json",
         ],
-        options: [BackupArguments.config, BackupArguments.output, BackupArguments.recipient, .json],
+        options: [.config, BackupArguments.output, BackupArguments.recipient, .json],
         run: { arguments, context throws(CommandError) in
             try await BackupCreation(arguments, context).run(asJSON: arguments.isSet(.json))
         })
@@ -89,7 +89,7 @@ extension Command {
         ],
         operands: [BackupArguments.backup],
         options: [
-            BackupArguments.config, BackupArguments.recipientKey, BackupArguments.passphrase, BackupArguments.replaces,
+            .config, BackupArguments.recipientKey, BackupArguments.passphrase, BackupArguments.replaces,
             BackupArguments.allowFolder, .json,
         ],
         run: { arguments, context throws(CommandError) in
@@ -100,8 +100,6 @@ extension Command {
 /// What the commands about backups are told.
 enum BackupArguments {
     static let backup = CommandOperand("BACKUP", help: "the folder of a backup")
-    static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let optionalConfig = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration: check proofs, keys and secrets too")
     static let output = CommandOption(

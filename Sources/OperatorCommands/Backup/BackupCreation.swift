@@ -5,6 +5,7 @@ import CommandSupport
 import ContentKeys
 import Foundation
 import KeyCrypto
+import POSIXSockets
 import Records
 import ServiceConfiguration
 import StorageSQLite
@@ -20,7 +21,7 @@ struct BackupCreation {
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        configurationPath = try arguments.required(BackupArguments.config)
+        configurationPath = try arguments.required(.config)
         file = try OpenedLedger.configuration(configurationPath, context)
         keys = try OpenedLedger.keys(file, context)
         recipients = try arguments.value(BackupArguments.recipient).map { path throws(CommandError) in
@@ -39,7 +40,7 @@ struct BackupCreation {
 
     /// The folder of the backup: the given one, or one within it if it is there.
     private static func name(in given: String, label: String, at now: Int64) -> String {
-        guard BackupFolder.isFolder(given) else {
+        guard FileAccess.isFolder(given) else {
             var name = given
             while name.count > 1, name.hasSuffix("/") { name.removeLast() }
             return name

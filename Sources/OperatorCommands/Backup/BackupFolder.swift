@@ -68,11 +68,6 @@ struct BackupFolder {
         return unsafe lstat(path, &status) == 0
     }
 
-    static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
     /// Makes the names in a folder durable.
     static func sync(_ path: String) throws(CommandError) {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -80,19 +80,13 @@ extension BackupManifest {
         writer.member("keys", keyCount)
         writer.member("entries", entryCount)
         writer.member("checkpoint", checkpoint)
-        writer.member("settled", optional: settled)
-        writer.name("files")
-        writer.array { writer in
-            for file in files {
-                writer.object { writer in
-                    writer.member("name", file.part.rawValue)
-                    writer.member("size", file.size)
-                    writer.member("sha256", file.digest)
-                }
-            }
+        writer.member("settled", settled)
+        writer.objects("files", files) { writer, file in
+            writer.member("name", file.part.rawValue)
+            writer.member("size", file.size)
+            writer.member("sha256", file.digest)
         }
-        writer.name("secrets")
-        writer.array { writer in for print in fingerprints { writer.object { print.write(to: &$0) } } }
+        writer.objects("secrets", fingerprints) { $1.write(to: &$0) }
     }
 
     /// Reads the text of a manifest. Returns nil for anything but what a program of this format writes: its own digest
@@ -149,14 +143,5 @@ extension BackupManifest.File {
             let size = object["size"]?.number?.signed, let digest = object["sha256"]?.string
         else { return nil }
         self.init(part: part, size: size, digest: digest)
-    }
-}
-
-extension JSONWriter {
-    /// Nil is null.
-    mutating func member(_ name: String, optional value: Int64?) {
-        if let value { return member(name, value) }
-        self.name(name)
-        null()
     }
 }

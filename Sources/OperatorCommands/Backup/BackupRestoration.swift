@@ -30,7 +30,7 @@ struct BackupRestoration {
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         folder = BackupFolder(path: try arguments.operand(0))
-        configurationPath = try arguments.required(BackupArguments.config)
+        configurationPath = try arguments.required(.config)
         sealed = try BackupArguments.sealedFiles(arguments, in: folder)
         replaces = arguments.value(BackupArguments.replaces)
         allowedFolders = arguments.values(BackupArguments.allowFolder)
@@ -181,7 +181,7 @@ struct BackupRestoration {
     }
 
     private func makeFolders(_ path: String) throws(CommandError) {
-        guard !BackupFolder.isFolder(path) else { return }
+        guard !FileAccess.isFolder(path) else { return }
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -264,8 +264,7 @@ struct BackupRestoration {
                 writer.member("createdAt", manifest.createdAt)
                 writer.member("keys", manifest.keyCount)
                 writer.member("last", outcome.last)
-                writer.name("placed")
-                writer.array { writer in for path in outcome.placed { writer.string(path) } }
+                writer.member("placed", outcome.placed)
                 writer.member("shared", manifest.shared)
             }
         }

@@ -282,15 +282,13 @@ struct BackupVerification {
                 writer.member("node", manifest?.ledger?.node.text)
                 writer.member("name", manifest?.label)
                 writer.member("shared", manifest?.shared)
-                writer.member("schema", optional: manifest?.schema)
-                writer.member("keys", optional: manifest?.keyCount)
-                writer.member("entries", optional: manifest?.entryCount)
-                writer.member("last", optional: manifest?.ledger?.sequence)
+                writer.member("schema", manifest?.schema)
+                writer.member("keys", manifest?.keyCount)
+                writer.member("entries", manifest?.entryCount)
+                writer.member("last", manifest?.ledger?.sequence)
                 writer.member("isProved", ledger != nil)
-                writer.name("findings")
-                writer.array { writer in for finding in findings { writer.object { finding.write(to: &$0) } } }
-                writer.name("notes")
-                writer.array { writer in for note in notes { writer.string(note) } }
+                writer.objects("findings", findings) { $1.write(to: &$0) }
+                writer.member("notes", notes)
             }
         }
         for finding in findings { try context.print(finding.text) }

@@ -53,16 +53,11 @@ struct SealedFiles {
         // The text never grows beyond its first memory, so that no copy of it is left behind.
         var text = JSONWriter.object(expectedSize: size) { writer in
             writer.member("format", Self.format)
-            writer.name("files")
-            writer.array { writer in
-                for file in files {
-                    writer.object { writer in
-                        writer.member("field", file.field)
-                        writer.member("source", file.source)
-                        writer.member("isSecret", file.isSecret)
-                        file.contents.bytes.withWipedArray { writer.member("contents", base64: $0) }
-                    }
-                }
+            writer.objects("files", files) { writer, file in
+                writer.member("field", file.field)
+                writer.member("source", file.source)
+                writer.member("isSecret", file.isSecret)
+                file.contents.bytes.withWipedArray { writer.member("contents", base64: $0) }
             }
         }
         defer { text.wipe() }

@@ -5,8 +5,6 @@ import KeyCrypto
 import ServiceConfiguration
 
 extension Command {
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let noDaemon = CommandOption(
         "--no-daemon", .flag, help: "look at the files, stores and clock alone, before the daemon runs")
 
@@ -28,17 +26,14 @@ extension Command {
             "latchkey doctor --config latchkey.json5",
             "latchkey doctor --config latchkey.json5 --viewer-token @token --asset-id skd://movie-1 --json",
         ],
-        options: [config, noDaemon] + AdminClient.options + LicenseCheck.options + [.json],
+        options: [CommandOption.config, noDaemon] + AdminClient.options + LicenseCheck.options + [.json],
         run: { arguments, context throws(CommandError) in
             let findings = try examine(arguments, context)
             let badCount = findings.count { $0.verdict == .bad }
             if arguments.isSet(.json) {
                 try context.printObject { writer in
                     writer.member("isSound", badCount == 0)
-                    writer.name("findings")
-                    writer.array { writer in
-                        for finding in findings { writer.object { finding.write(to: &$0) } }
-                    }
+                    writer.objects("findings", findings) { $1.write(to: &$0) }
                 }
             } else {
                 for finding in findings { try context.print(finding.text) }
@@ -49,7 +44,7 @@ extension Command {
     private static func examine(
         _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) -> [DoctorFinding] {
-        let path = try arguments.required(config)
+        let path = try arguments.required(.config)
         let file: ConfigurationFile
         let loaded: LoadedConfiguration
         do throws(ConfigurationError) {

@@ -4,8 +4,6 @@ import Foundation
 import ServiceConfiguration
 
 extension Command {
-    private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let credential = CommandOption(
         "--credential", .value("NAME"), help: "try only the library of this credential; unless given, all are tried")
     private static let inputs = CommandOption(
@@ -37,7 +35,7 @@ extension Command {
             "latchkey credentials prove --config test.json5 --inputs Test_Inputs/ios",
             "latchkey credentials prove --config latchkey.json5 --credential apple-26 --spc device.spc --json",
         ],
-        options: [config, credential, inputs, spc, .json],
+        options: [.config, credential, inputs, spc, .json],
         run: { arguments, context throws(CommandError) in
             let findings = try await prove(arguments, context)
             let badCount = findings.count { $0.verdict == .bad }
@@ -45,10 +43,7 @@ extension Command {
                 try context.printObject { writer in
                     writer.member("holds", badCount == 0)
                     writer.member("notice", notice)
-                    writer.name("findings")
-                    writer.array { writer in
-                        for finding in findings { writer.object { finding.write(to: &$0) } }
-                    }
+                    writer.objects("findings", findings) { $1.write(to: &$0) }
                 }
             } else {
                 for finding in findings { try context.print(finding.text) }
@@ -64,7 +59,7 @@ extension Command {
     private static func prove(
         _ arguments: Arguments, _ context: CommandContext
     ) async throws(CommandError) -> [DoctorFinding] {
-        let path = try arguments.required(config)
+        let path = try arguments.required(.config)
         let file: ConfigurationFile
         var loaded: LoadedLibraries
         do throws(ConfigurationError) {

@@ -172,8 +172,7 @@ package struct KeyExport {
     /// `outcomes` has the outcome of the request for each key. It is empty if the keys were not requested.
     package func writeMembers(to writer: inout JSONWriter, outcomes: [String] = []) {
         writer.member("contentId", keys[0].record.contentID.text)
-        writer.name("keys")
-        writer.array { writer in
+        writer.array("keys") { writer in
             for (index, entry) in keys.enumerated() {
                 writer.object { writer in
                     Self.writeMembers(of: entry, to: &writer)
@@ -188,8 +187,7 @@ package struct KeyExport {
         writer.member("kid", entry.record.keyID.description)
         writer.member("track", attributes.trackLabel?.text)
         writer.member("contentType", attributes.contentType.rawValue)
-        writer.name("period")
-        if let period = attributes.periodIndex { writer.unsigned(UInt64(period)) } else { writer.null() }
+        writer.member("period", attributes.periodIndex.map { Int64($0) })
         writer.member("scheme", attributes.scheme.rawValue)
         writer.member("hdcp", attributes.leastHDCP?.rawValue)
         writer.member("securityLevel", attributes.leastSecurityLevel?.rawValue)
@@ -304,8 +302,7 @@ package struct KeyExport {
             writer.member("ConstantInitializationVector", entry.iv)
             writer.member("InitializationVectorInManifest", "EXCLUDE")
             writer.member("OfflineEncrypted", "ENABLED")
-            writer.name("StaticKeyProvider")
-            writer.object { writer in
+            writer.object("StaticKeyProvider") { writer in
                 writer.member("KeyFormat", HLSKeyLine.fairPlayKeyFormat)
                 writer.member("KeyFormatVersions", "1")
                 writer.member("StaticKeyValue", entry.key)
@@ -325,8 +322,7 @@ package struct KeyExport {
             }
             writer.member("kid", entry.keyID)
             writer.member("encryptionMode", "CBC")
-            writer.name("fairPlay")
-            writer.object { writer in
+            writer.object("fairPlay") { writer in
                 writer.member("iv", entry.iv)
                 writer.member("uri", entry.url)
             }

@@ -56,7 +56,8 @@ package struct AttributeList: Hashable, Sendable {
         return .quoted(String(decoding: inner[..<end], as: UTF8.self))
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
+    /// Whether it is a capital letter, a digit or a hyphen.
+    static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
         default: false

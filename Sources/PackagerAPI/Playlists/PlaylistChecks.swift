@@ -288,14 +288,9 @@ enum AllowedConfigurations {
         let labels = entry[colon...].dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         let isFairPlay = entry[..<colon] == HLSKeyLine.fairPlayKeyFormat
         return labels.allSatisfy { label in
-            isFairPlay ? labelsOfFairPlay.contains(String(label)) : !label.isEmpty && label.utf8.allSatisfy(isLabelByte)
-        }
-    }
-
-    private static func isLabelByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        default: false
+            isFairPlay
+                ? labelsOfFairPlay.contains(String(label))
+                : !label.isEmpty && label.utf8.allSatisfy(AttributeList.isNameByte)
         }
     }
 }

@@ -66,8 +66,7 @@ enum LicenseAnswer {
             }
         case .getFairplayLicense:
             return JSONWriter.object(expectedSize: size(of: ckc)) { writer in
-                writer.name("getFairplayLicenseResponse")
-                writer.object { writer in writer.member("ckcResponse", base64: ckc) }
+                writer.object("getFairplayLicenseResponse") { writer in writer.member("ckcResponse", base64: ckc) }
             }
         case .object(let member):
             guard let name = member.answerName else {
@@ -95,8 +94,7 @@ enum LicenseAnswer {
     ) {
         writer.member(ckc, base64: license.ckc)
         if let sessionToken = license.sessionToken { writer.member(token, sessionToken) }
-        writer.name("license")
-        writer.object { writer in license.facts.write(to: &writer) }
+        writer.object("license") { writer in license.facts.write(to: &writer) }
         writer.member("server_time", Problem.format(now))
     }
 
@@ -121,10 +119,8 @@ enum LicenseAnswer {
             }
         } else {
             writer.object { writer in
-                writer.name("fairplay-streaming-response")
-                writer.object { writer in
-                    writer.name("streaming-keys")
-                    writer.array { writer in
+                writer.object("fairplay-streaming-response") { writer in
+                    writer.array("streaming-keys") { writer in
                         for result in results {
                             writer.object { writer in writeStreamingKey(result, at: now, to: &writer) }
                         }
@@ -223,10 +219,7 @@ extension LicenseFacts {
             ("rental", rental.map { Int64($0) }), ("storage_expires_at", storageExpiresAt),
             ("playback", playback.map { Int64($0) }),
         ]
-        for (name, number) in numbers {
-            writer.name(name)
-            if let number { writer.integer(number) } else { writer.null() }
-        }
+        for (name, number) in numbers { writer.member(name, number) }
         writer.member("persistent", isPersistent)
     }
 }

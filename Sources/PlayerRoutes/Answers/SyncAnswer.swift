@@ -18,8 +18,7 @@ enum SyncAnswer {
     /// Writes the members of a report into an object that may have other members too. `now` is in seconds since 1970.
     static func write(_ accepted: AcceptedSyncReport, now: Int64, to writer: inout JSONWriter) {
         let report = accepted.report
-        writer.name("offline-sync")
-        writer.object { writer in write(report, to: &writer) }
+        writer.object("offline-sync") { writer in write(report, to: &writer) }
         if let seconds = report.remaining.secondsLeft {
             writer.member("expiresInSeconds", seconds)
             writer.member("expirationDate", date(now + Int64(seconds)))
@@ -42,12 +41,10 @@ enum SyncAnswer {
             writer.member("version", 2)
             writer.member("duration-to-expiry", UInt64(report.remaining.wireValue))
             writer.member("server-challenge", sixteenDigits(details.challenge))
-            writer.name("flags")
-            writer.object { writer in write(details.flags, to: &writer) }
+            writer.object("flags") { writer in write(details.flags, to: &writer) }
             writer.member("title-id", Hexadecimal.encode(details.titleID.bytes))
             writer.member("records-invalidated", details.streamIDs.count)
-            writer.name("invalidated-stream-ids")
-            writer.array { writer in
+            writer.array("invalidated-stream-ids") { writer in
                 for streamID in details.streamIDs { writer.string(Hexadecimal.encode(streamID.bytes)) }
             }
         }

@@ -116,15 +116,4 @@ enum BenchArguments {
                 return version
             }
     }
-
-    /// The option's value as a whole number within the range; nil if it was not given.
-    static func number(
-        _ option: CommandOption, in range: ClosedRange<Int>, _ arguments: Arguments
-    ) throws(CommandError) -> Int? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw .usage("\(option.name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
 }

@@ -76,11 +76,7 @@ struct BenchCommand {
             try CommandFile.write(
                 JSONWriter.object { report.write(to: &$0) } + [UInt8(ascii: "\n")], to: path, isSecret: false)
         }
-        if arguments.isSet(.json) {
-            try context.printObject { report.write(to: &$0) }
-        } else {
-            try context.print(report.lines.joined(separator: "\n"))
-        }
+        try context.printResult(report.lines.joined(separator: "\n"), or: { report.write(to: &$0) }, arguments)
         guard !report.faults.isEmpty else { return }
         for fault in report.faults { context.note("bench: \(fault)") }
         throw .told(.failure)

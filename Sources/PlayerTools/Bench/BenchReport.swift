@@ -75,8 +75,7 @@ struct BenchReport {
 
     func write(to writer: inout JSONWriter) {
         writer.member("format", "latchkey-bench-1")
-        writer.name("settings")
-        writer.object { writeSettings(to: &$0) }
+        writer.object("settings") { writeSettings(to: &$0) }
         writer.member("isGood", faults.isEmpty)
         writer.member("endedEarly", endedEarly)
         writer.member("milliseconds", Int(tally.elapsed / .milliseconds(1)))
@@ -100,14 +99,14 @@ struct BenchReport {
 
     private func writeSettings(to writer: inout JSONWriter) {
         writer.member("url", settings.url.absoluteString)
-        writer.name("spcVersions")
-        writer.array { writer in for version in settings.versions { writer.integer(Int64(version.rawValue)) } }
+        writer.array("spcVersions") { writer in
+            for version in settings.versions { writer.integer(Int64(version.rawValue)) }
+        }
         writer.member("connections", settings.load.connectionCount * settings.threadCount)
         writer.member("streamsPerConnection", settings.load.streamsPerConnection)
         writer.member("newConnections", settings.load.startsNewConnections)
         writer.member("http2", settings.load.offersHTTP2)
-        writer.name("rate")
-        if let rate = settings.rate { writer.integer(Int64(rate)) } else { writer.null() }
+        writer.member("rate", settings.rate.map { Int64($0) })
         writer.member("seconds", settings.seconds)
         writer.member("spcCount", settings.count * settings.keyCount)
         writer.member("keysPerRequest", settings.keyCount)
@@ -117,15 +116,13 @@ struct BenchReport {
     }
 
     private static func write(_ name: String, _ counts: [String: Int], to writer: inout JSONWriter) {
-        writer.name(name)
-        writer.object { writer in
+        writer.object(name) { writer in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
         }
     }
 
     private static func write(_ name: String, _ histogram: LatencyHistogram, to writer: inout JSONWriter) {
-        writer.name(name)
-        writer.object { writer in
+        writer.object(name) { writer in
             writer.member("count", histogram.count)
             for (name, share) in shares {
                 guard let value = histogram.percentile(share) else { continue }

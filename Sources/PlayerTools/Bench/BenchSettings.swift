@@ -36,16 +36,16 @@ struct BenchSettings: Sendable {
                     + "--i-operate-this-server if you operate it and may load it")
         }
         versions = try BenchArguments.versions(arguments)
-        rate = try BenchArguments.number(BenchArguments.rate, in: 1...1_000_000, arguments)
+        rate = try arguments.number(BenchArguments.rate, in: 1...1_000_000)
         seconds = Int(try arguments.seconds(BenchArguments.seconds, in: 1...86_400) ?? 10)
         repeats = arguments.isSet(BenchArguments.reuse)
         checkEvery =
-            try BenchArguments.number(BenchArguments.checkEvery, in: 1...Self.requestMaximum, arguments) ?? 100
-        maximumP99 = try BenchArguments.number(BenchArguments.maximumP99, in: 1...3_600_000, arguments)
-        minimumRate = try BenchArguments.number(BenchArguments.minimumRate, in: 1...1_000_000, arguments)
+            try arguments.number(BenchArguments.checkEvery, in: 1...Self.requestMaximum) ?? 100
+        maximumP99 = try arguments.number(BenchArguments.maximumP99, in: 1...3_600_000)
+        minimumRate = try arguments.number(BenchArguments.minimumRate, in: 1...1_000_000)
         count = try Self.count(arguments, rate: rate, seconds: seconds)
-        keyCount = try BenchArguments.number(BenchArguments.keys, in: 1...PlayerRequest.keyCountMaximum, arguments) ?? 1
-        let threadCount = try BenchArguments.number(BenchArguments.threads, in: 1...64, arguments) ?? 1
+        keyCount = try arguments.number(BenchArguments.keys, in: 1...PlayerRequest.keyCountMaximum) ?? 1
+        let threadCount = try arguments.number(BenchArguments.threads, in: 1...64) ?? 1
         self.threadCount = threadCount
         var load = try Self.load(arguments, url, threadCount: threadCount)
         if keyCount > 1 { load.mediaType = "application/json" }
@@ -53,7 +53,7 @@ struct BenchSettings: Sendable {
     }
 
     private static func count(_ arguments: Arguments, rate: Int?, seconds: Int) throws(CommandError) -> Int {
-        let given = try BenchArguments.number(BenchArguments.count, in: 1...requestMaximum, arguments)
+        let given = try arguments.number(BenchArguments.count, in: 1...requestMaximum)
         if let given { return given }
         guard let rate else { return closedLoopRequestCount }
         guard rate * seconds <= requestMaximum else {
@@ -66,13 +66,13 @@ struct BenchSettings: Sendable {
     private static func load(
         _ arguments: Arguments, _ url: URL, threadCount: Int
     ) throws(CommandError) -> HTTPLoadSettings {
-        let connections = try BenchArguments.number(BenchArguments.connections, in: 1...20_000, arguments) ?? 64
+        let connections = try arguments.number(BenchArguments.connections, in: 1...20_000) ?? 64
         guard connections % threadCount == 0 else {
             throw .usage("--connections must be a multiple of --threads")
         }
         var load = HTTPLoadSettings(url: url.absoluteString)
         load.connectionCount = connections / threadCount
-        load.streamsPerConnection = try BenchArguments.number(BenchArguments.streams, in: 1...100, arguments) ?? 1
+        load.streamsPerConnection = try arguments.number(BenchArguments.streams, in: 1...100) ?? 1
         load.startsNewConnections = arguments.isSet(BenchArguments.newConnections)
         load.offersHTTP2 = arguments.isSet(BenchArguments.http2)
         guard !load.offersHTTP2 || url.scheme?.lowercased() == "https" else {

@@ -74,23 +74,16 @@ struct LintReport: Sendable {
     // MARK: - JSON
 
     func write(to writer: inout JSONWriter) {
-        writer.name("playlists")
-        writer.array { writer in for linted in playlists { writer.object { linted.write(to: &$0) } } }
-        writer.name("assetIDs")
-        writer.array { writer in for sent in assetIDs { writer.object { sent.write(to: &$0) } } }
-        writer.name("findings")
-        writer.array { writer in
-            for finding in inOrder {
-                writer.object { writer in
-                    writer.member("severity", severity(of: finding).rawValue)
-                    writer.member("file", finding.source)
-                    if let line = finding.line { writer.member("line", line) }
-                    writer.member("rule", finding.rule.rawValue)
-                    writer.member("detail", finding.detail)
-                    writer.member("statement", finding.rule.statement)
-                    writer.member("advice", finding.rule.advice)
-                }
-            }
+        writer.objects("playlists", playlists) { $1.write(to: &$0) }
+        writer.objects("assetIDs", assetIDs) { $1.write(to: &$0) }
+        writer.objects("findings", inOrder) { writer, finding in
+            writer.member("severity", severity(of: finding).rawValue)
+            writer.member("file", finding.source)
+            if let line = finding.line { writer.member("line", line) }
+            writer.member("rule", finding.rule.rawValue)
+            writer.member("detail", finding.detail)
+            writer.member("statement", finding.rule.statement)
+            writer.member("advice", finding.rule.advice)
         }
         writer.member("leftOut", findings.leftOutCount)
         writer.member("errors", errorCount)
@@ -114,15 +107,10 @@ extension LintedPlaylist {
         }
         if let version = playlist.version { writer.member("version", version.number) }
         writer.member("segments", segmentCount)
-        writer.name("keys")
-        writer.array { writer in
-            for key in playlist.keys.prefix(PlaylistFindings.countMaximum) {
-                writer.object { writer in
-                    writer.member("line", key.line)
-                    for name in ["METHOD", "URI", "KEYFORMAT", "KEYFORMATVERSIONS", "IV"] {
-                        writer.member(name, key.attributes[name]?.text)
-                    }
-                }
+        writer.objects("keys", playlist.keys.prefix(PlaylistFindings.countMaximum)) { writer, key in
+            writer.member("line", key.line)
+            for name in ["METHOD", "URI", "KEYFORMAT", "KEYFORMATVERSIONS", "IV"] {
+                writer.member(name, key.attributes[name]?.text)
             }
         }
     }
@@ -131,8 +119,7 @@ extension LintedPlaylist {
 extension SentAssetID {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("uri", uri)
-        writer.name("players")
-        writer.array { writer in for player in players { writer.string(player.rawValue) } }
+        writer.member("players", players.map(\.rawValue))
         writer.member("form", form.word)
         writer.member("assetID", assetID.map { AssetIDText.text(of: $0) })
         switch resolution {

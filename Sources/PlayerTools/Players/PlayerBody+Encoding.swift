@@ -27,8 +27,7 @@ extension PlayerBody {
             return JSONWriter.object { $0.member(member.rawValue, text) }
         case .getFairplayLicense:
             return JSONWriter.object { writer in
-                writer.name("getFairplayLicense")
-                writer.object { $0.member("spcMessage", base64) }
+                writer.object("getFairplayLicense") { $0.member("spcMessage", base64) }
             }
         case .keyArray: return Self.keyArray(keys)
         case .streamingKeys:
@@ -56,11 +55,9 @@ extension PlayerBody {
         _ spcs: [[UInt8]], isOffline: Bool = false, uri: (Int) -> String? = { _ in nil }
     ) -> [UInt8] {
         JSONWriter.object { writer in
-            writer.name("fairplay-streaming-request")
-            writer.object { writer in
+            writer.object("fairplay-streaming-request") { writer in
                 writer.member("version", 1)
-                writer.name("streaming-keys")
-                writer.array { writer in
+                writer.array("streaming-keys") { writer in
                     for (index, spc) in spcs.enumerated() {
                         writer.object { writer in
                             writer.member("id", index + 1)

@@ -63,11 +63,7 @@ struct PlayerCommand {
         }
         progress.clear()
         let report = PlayerReport(outcomes: outcomes)
-        if arguments.isSet(.json) {
-            try context.printObject(report.write)
-        } else {
-            try context.print(report.text)
-        }
+        try context.printResult(report.text, or: report.write, arguments)
         let failed = report.failed(named: areNamed)
         guard failed.isEmpty else {
             throw .failed("\(failed.count) of \(chosen.count) players would not play: \(Self.list(failed))")

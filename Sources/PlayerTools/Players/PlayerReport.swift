@@ -62,19 +62,13 @@ extension PlayerOutcome {
         writer.member("name", profile.name)
         writer.member("source", profile.source)
         writer.member("shape", profile.body.shape.name)
-        writer.name("requests")
-        writer.array { writer in
-            for exchange in exchanges {
-                writer.object { writer in
-                    writer.member("status", exchange.status)
-                    writer.member("httpVersion", exchange.version)
-                    writer.member("milliseconds", exchange.milliseconds)
-                    writer.member("requestID", exchange.requestID)
-                }
-            }
+        writer.objects("requests", exchanges) { writer, exchange in
+            writer.member("status", exchange.status)
+            writer.member("httpVersion", exchange.version)
+            writer.member("milliseconds", exchange.milliseconds)
+            writer.member("requestID", exchange.requestID)
         }
-        writer.name("licenses")
-        writer.array { writer in for terms in terms { writer.object { terms.write(to: &$0) } } }
+        writer.objects("licenses", terms) { $1.write(to: &$0) }
         writer.member("verdict", verdict.word)
         writer.member("isGood", verdict.isGood)
         writer.member("explanation", verdict.text)
@@ -104,8 +98,7 @@ struct PlayerReport {
     }
 
     func write(to writer: inout JSONWriter) {
-        writer.name("players")
-        writer.array { writer in for outcome in outcomes { writer.object { outcome.write(to: &$0) } } }
+        writer.objects("players", outcomes) { $1.write(to: &$0) }
         writer.member("good", outcomes.count { $0.verdict.isGood })
         writer.member("asked", outcomes.count { !$0.verdict.isNotAsked })
     }

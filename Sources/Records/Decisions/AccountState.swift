@@ -13,13 +13,6 @@ package struct KnownDevice: Equatable, Sendable {
     package let seenAt: Int64?
     /// When the place ends if no further license extends it; nil if it never ends.
     package let keptUntil: Int64?
-
-    package init(device: Pseudonym, addedAt: Int64?, seenAt: Int64?, keptUntil: Int64?) {
-        self.device = device
-        self.addedAt = addedAt
-        self.seenAt = seenAt
-        self.keptUntil = keptUntil
-    }
 }
 
 /// A playback that holds a slot.
@@ -72,13 +65,6 @@ package struct KnownRental: Equatable, Sendable {
     package let record: RentalRecord
     /// When the store forgets it.
     package let keptUntil: Int64
-
-    package init(name: Pseudonym, content: String, record: RentalRecord, keptUntil: Int64) {
-        self.name = name
-        self.content = content
-        self.record = record
-        self.keptUntil = keptUntil
-    }
 }
 
 extension StoredRow where Self: ~Copyable {

@@ -45,18 +45,20 @@ package struct Problem: Sendable {
     ///
     /// For `method_not_allowed`, `method` is the method of the request. If it is nil, `detail` says "another method".
     package init(
-        _ code: ProblemCode, retryAfterSeconds: Int64? = nil, method: HTTPMethod? = nil, allowedMethods: String? = nil
+        _ code: ProblemCode, detail: String? = nil, retryAfterSeconds: Int64? = nil, method: HTTPMethod? = nil,
+        allowedMethods: String? = nil
     ) {
         self.code = code
+        self.detail = detail
         self.retryAfterSeconds = retryAfterSeconds
         self.allowedMethods = allowedMethods
         guard code == .methodNotAllowed, let allowedMethods else { return }
         let received = method.map { "the method \($0.rawValue)" } ?? "another method"
         if allowedMethods == "POST, OPTIONS" {
-            detail = "This address takes only POST, and the request has \(received)"
+            self.detail = "This address takes only POST, and the request has \(received)"
             hint = "Send the request by POST; a request for licenses has the SPC as its body."
         } else {
-            detail = "This address takes \(allowedMethods), and the request has \(received)"
+            self.detail = "This address takes \(allowedMethods), and the request has \(received)"
         }
     }
 

@@ -5,7 +5,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-@testable import LatchkeyService
+@testable import RouteKit
 
 @Suite struct ConnectionShortagesTests {
     private let clock = ManualClock()

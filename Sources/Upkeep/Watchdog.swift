@@ -1,13 +1,13 @@
-import EventLoops
-import POSIXSockets
+package import EventLoops
+package import POSIXSockets
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Tells systemd that every loop of the daemon makes progress, four times within what the unit allows (`WatchdogSec=`).
 ///
 /// While a loop is stuck nothing is told, and systemd ends the process and starts it again. What waits for a disk or a
 /// database is no loop: an outage is no reason to start again.
-final class Watchdog: Sendable {
+package final class Watchdog: Sendable {
     private static let looksPerLimit = 4
 
     private let watch: LoopWatch
@@ -22,7 +22,7 @@ final class Watchdog: Sendable {
     /// - Parameters:
     ///   - loops: All loops of the daemon, `timer` among them.
     ///   - limit: How long systemd waits.
-    init(
+    package init(
         _ loops: [LoopContext], timer: LoopContext, within limit: Duration, notifier: ServiceNotifier, logger: Logger
     ) {
         watch = LoopWatch(loops)
@@ -34,7 +34,7 @@ final class Watchdog: Sendable {
     }
 
     /// Looks from now on until the loop stops.
-    func start() {
+    package func start() {
         timer.execute { [self] in
             // The first look only asks.
             _ = watch.look()

@@ -1,16 +1,25 @@
-import EventLoops
-import HTTPServing
-import Telemetry
+package import EventLoops
+package import HTTPServing
+package import Telemetry
 
 /// The metrics of saturation, by which an operator sees a shortage before clients do.
-struct SaturationMetrics: Sendable {
-    let resources: ServerResources
-    let adminResources: ServerResources
-    let loops: [LoopContext]
-    let logger: Logger
+package struct SaturationMetrics: Sendable {
+    private let resources: ServerResources
+    private let adminResources: ServerResources
+    private let loops: [LoopContext]
+    private let logger: Logger
+
+    package init(
+        resources: ServerResources, adminResources: ServerResources, loops: [LoopContext], logger: Logger
+    ) {
+        self.resources = resources
+        self.adminResources = adminResources
+        self.loops = loops
+        self.logger = logger
+    }
 
     /// Registers all of them. Each is sampled when Prometheus reads it, on the thread of the admin listeners.
-    func register(in registry: MetricsRegistry) {
+    package func register(in registry: MetricsRegistry) {
         registerLoops(in: registry)
         registerMemory(in: registry)
         registerConnections(in: registry)

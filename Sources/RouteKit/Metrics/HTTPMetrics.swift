@@ -1,14 +1,14 @@
-import HTTPMessages
-import HTTPServing
-import Licensing
+package import HTTPMessages
+package import HTTPServing
+package import Licensing
 import POSIXSockets
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Counts what all listeners see: connections, handshakes and responses. It logs why handshakes fail.
-final class HTTPMetrics: Sendable {
-    let connections: Gauge
-    let shortages = ConnectionShortages()
+package final class HTTPMetrics: Sendable {
+    package let connections: Gauge
+    package let shortages = ConnectionShortages()
     private let responses: MetricFamily<StatusClass, Counter>
     private let responseDurations: MetricFamily<StatusClass, Histogram>
     /// The metrics of the status class that most requests have, looked up once.
@@ -22,7 +22,7 @@ final class HTTPMetrics: Sendable {
 
     private let handshakeLog = Mutex<(@Sendable (HTTPPeer, TLSHandshakeFailure) -> Void)?>(nil)
 
-    init(in registry: MetricsRegistry) {
+    package init(in registry: MetricsRegistry) {
         responses = registry.counters(
             "latchkey_http_requests_total", help: "HTTP requests that were answered, by class of status.",
             by: StatusClass.self)
@@ -51,7 +51,7 @@ final class HTTPMetrics: Sendable {
 
     /// From now on, a line says why a handshake has failed. Strangers can cause it, so the log samples it. `form` says
     /// what is written of the client's address.
-    func logHandshakes(to logger: Logger, _ form: @escaping @Sendable () -> ClientAddressForm) {
+    package func logHandshakes(to logger: Logger, _ form: @escaping @Sendable () -> ClientAddressForm) {
         handshakeLog.withLock {
             $0 = { peer, reason in
                 guard let (cause, remedy) = reason.words else { return }
@@ -67,43 +67,45 @@ final class HTTPMetrics: Sendable {
     }
 
     /// The number of responses whose status is of a class.
-    func responses(of statusClass: StatusClass) -> Counter { responses[statusClass] }
+    package func responses(of statusClass: StatusClass) -> Counter { responses[statusClass] }
 }
 
 extension HTTPMetrics: HTTPServerObserver {
-    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) {
+    package func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) {
         handshakes[peer.tls?.isResumed == true ? .resumed : .full].increment()
     }
 
-    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {
+    package func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {
         failedHandshakes[reason].increment()
         handshakeLog.withLock(\.self)?(peer, reason)
     }
 
-    func connectionOpened(_ peer: HTTPPeer) {
+    package func connectionOpened(_ peer: HTTPPeer) {
         connections.add(1)
     }
 
-    func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {
+    package func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {
         connections.add(-1)
     }
 
-    func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
+    package func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
         refusedConnections[reason].increment()
         shortages.note(peer, reason)
     }
 
-    func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
+    package func requestFinished(
+        _ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration
+    ) {
         let statusClass = StatusClass(status)
         (statusClass == .success ? successes : responses[statusClass]).increment()
         (statusClass == .success ? successDurations : responseDurations[statusClass]).observe(duration)
     }
 
-    func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
+    package func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
         refusedInputs.increment()
     }
 
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {
+    package func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {
         abuses[abuse].increment()
     }
 }
@@ -159,13 +161,13 @@ extension TLSHandshakeFailure: MetricLabels {
     }
 }
 
-enum StatusClass: String, MetricLabels {
+package enum StatusClass: String, MetricLabels {
     case success = "2xx"
     case redirection = "3xx"
     case clientError = "4xx"
     case serverError = "5xx"
 
-    static let labelNames = ["class"]
+    package static let labelNames = ["class"]
 
     init(_ status: HTTPStatus) {
         self =

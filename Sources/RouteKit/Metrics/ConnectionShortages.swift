@@ -1,18 +1,18 @@
 import HTTPServing
-import Licensing
+package import Licensing
 import POSIXSockets
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Logs that connections are refused or closed because places or memory ran short: for each reason the first one at
 /// once, and then one line for each minute with further ones.
 ///
 /// Such an event can come for each connection, and an operator needs to hear of it once. The line for a minute names
 /// the client network that lost the most connections.
-final class ConnectionShortages: Sendable {
+package final class ConnectionShortages: Sendable {
     static let pause: Duration = .seconds(60)
     /// How often `look` is called.
-    static let lookPause: Duration = .seconds(5)
+    package static let lookPause: Duration = .seconds(5)
 
     private struct Client: Hashable {
         let listener: String
@@ -61,7 +61,7 @@ final class ConnectionShortages: Sendable {
     }
 
     /// Writes the lines to this logger from now on. `clientAddress` is how much of an address a line may have.
-    func log(to logger: Logger, _ clientAddress: @escaping @Sendable () -> ClientAddressForm) {
+    package func log(to logger: Logger, _ clientAddress: @escaping @Sendable () -> ClientAddressForm) {
         state.withLock { state in
             state.log = { fields, client in
                 let client = clientAddress().text(of: client).map { [LogField.string("client", $0)] } ?? []
@@ -86,7 +86,7 @@ final class ConnectionShortages: Sendable {
     }
 
     /// Writes the line of each reason whose minute is over. A minute without connections ends silently.
-    func look() {
+    package func look() {
         let now = clock.monotonicTime
         let ended = state.withLock { state in
             let ended = state.reasons.filter { now >= $0.value.end }
