@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from browser import Page
 from conftest import Lab, watched
 from desk import Desk, open_inner_workings
 from viewers import counted_token, license, message
@@ -107,14 +108,17 @@ def test_every_view_is_readable_and_has_no_barrier(lab: Lab, known: str, width: 
         assert faults == []
 
 
+def save_picture(page: Page, file: Path) -> None:
+    size = page.call("Page.getLayoutMetrics")["cssContentSize"]
+    place = {"x": 0, "y": 0, "width": size["width"], "height": size["height"]}
+    shot = {"format": "png", "captureBeyondViewport": True, "clip": place | {"scale": 1}}
+    file.write_bytes(base64.b64decode(page.call("Page.captureScreenshot", shot)["data"]))
+
+
 def examine(lab: Lab, desk: Desk, name: str, pictures: str | None, form: str) -> list[str]:
     """What is wrong with what is shown now."""
     if pictures:
-        size = desk.page.call("Page.getLayoutMetrics")["cssContentSize"]
-        place = {"x": 0, "y": 0, "width": size["width"], "height": size["height"]}
-        shot = {"format": "png", "captureBeyondViewport": True, "clip": place | {"scale": 1}}
-        data = desk.page.call("Page.captureScreenshot", shot)["data"]
-        (Path(pictures) / f"{name}-{form}.png").write_bytes(base64.b64decode(data))
+        save_picture(desk.page, Path(pictures) / f"{name}-{form}.png")
     if not desk.evaluate("typeof axe === 'object'"):
         desk.evaluate(f"{lab.axe}; undefined")
     violations = desk.evaluate(AXE_RUN % AXE_SHOW)

@@ -3,6 +3,7 @@ what readers look for, and its pages have no barrier and fit into a phone.
 """
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from browser import Page
 from conftest import Lab, add_operators, required
 from desk import Desk
 from own_daemon import OwnDaemon, running_daemon
-from test_access import AXE_RUN, AXE_SHOW, SEVERE, WIDTHS
+from test_access import AXE_RUN, AXE_SHOW, SEVERE, WIDTHS, save_picture
 
 ROOT = Path(__file__).resolve().parents[2]
 # What readers look for, and a page that must be among the first results.
@@ -33,6 +34,8 @@ SEARCHES = {
     "latchkey_ready": "reference/metrics", "trustedProxies": "", "application secret": "start/apple-credentials",
 }
 META = "document.querySelector('.md-search-result__meta').innerText"
+# One page of each kind.
+PAGES = ("index", "apps/renewals", "tokens/cookbook", "operate/sizing", "reference/errors", "reference/api")
 RESULTS = "[...document.querySelectorAll('.md-search-result__link')].map((one) => one.href)"
 
 
@@ -121,6 +124,16 @@ def test_the_search_finds_what_readers_look_for(lab: Lab, installed: Installed) 
     assert missed == []
 
 
+def test_every_command_has_a_page(installed: Installed) -> None:
+    program = installed.site.parents[3] / "bin/latchkey"
+    listed = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^  ([a-z]+) ", listed.partition("\nCommands:\n")[2].partition("\n\n")[0], re.MULTILINE)
+    assert len(names) > 10
+    for name in names:
+        if name != "help":
+            assert f"reference/commands/{name}.html" in installed.pages
+
+
 def test_every_page_fits_into_a_phone(lab: Lab, installed: Installed) -> None:
     """The pages of errors and commands are alike: three of each are opened."""
     alike = [
@@ -144,8 +157,10 @@ def test_the_kinds_of_pages_have_no_barrier(lab: Lab, installed: Installed, widt
     with reading(lab, installed, width, scheme) as page:
         # axe adds its own code to the page, which the daemon's policy forbids.
         page.call("Page.setBypassCSP", {"enabled": True})
-        for name in ("index", "start/tour", "tokens/cookbook", "operate/runbooks", "reference/errors", "reference/api"):
+        for name in PAGES:
             page.open(f"{installed.url}/help/{name}.html")
+            if pictures := os.environ.get("LATCHKEY_PICTURES"):
+                save_picture(page, Path(pictures) / f"help-{name.replace('/', '-')}-{width}-{scheme}.png")
             page.evaluate(f"{lab.axe}; undefined")
             violations = page.evaluate(AXE_RUN % AXE_SHOW)
             faults += [
