@@ -40,7 +40,7 @@ package struct EpollSet: ~Copyable {
         let number = descriptor.number
         // Safe: the kernel writes at most `count` events into storage that is borrowed for the call.
         let count = unsafe events.withUnsafeMutableBufferPointer { buffer in
-            unsafe epoll_wait(number, buffer.baseAddress, Int32(buffer.count), milliseconds)
+            unsafe epoll_wait(number, buffer.baseAddress!, Int32(buffer.count), milliseconds)
         }
         return max(0, Int(count))
     }
