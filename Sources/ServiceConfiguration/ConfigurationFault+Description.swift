@@ -14,6 +14,7 @@ extension ConfigurationFault: CustomStringConvertible {
             "there is no such field" + (nearest.map { "; did you mean \"\($0)\"?" } ?? "")
         case .retired(.renamed(let name)): "this field has the name \"\(name)\" now"
         case .retired(.fixed(let value)): "this is no field any more; remove it: the value is always \(value)"
+        case .retired(.unneeded(let reason)): "this is no field any more; remove it: \(reason)"
         case .missing(let expected, let example): "required: \(expected), such as \(example)"
         case .wrongType(let found, let expected, let example):
             "expected \(expected), such as \(example), and found \(found.rawValue)"
