@@ -40,7 +40,7 @@ package enum RetiredField: Equatable, Sendable {
         "limits.requestsPerConnectionMaximum": .fixed(at: "100000"),
         "limits.http2": .unneeded(because: "the limits of HTTP/2 are always the same"),
         "keys.material": .unneeded(because: "keys are derived if there is a master secret"),
-        "keys.generationFile": .unneeded(because: "derived keys cannot be lost with the database"),
+        "keys.generationFile": .unneeded(because: "derived keys can be made again"),
         "entitlement.dashIFStatus": .fixed(at: "false"),
         "fairplay.assumeOfflineKeySupport": .fixed(at: "false"),
         "listeners.admin.sessionIdle": .fixed(at: "15m"),
