@@ -18,15 +18,16 @@ extension Command {
         examples: ["latchkey ckc inspect license.ckc"], commands: [inspectCKC])
 
     private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the configuration of the daemon whose credential the SPC names")
+        "--config", .value("FILE"), help: "the configuration of the daemon whose credential the SPC names",
+        takesVariable: true)
 
     private static let inspectSPC = Command(
         "inspect",
         summary: "Show the layout of an SPC, and explain its blocks",
         details: """
             Shows the outer layout of any SPC. To decrypt it and explain every block, give the secrets file that latchkey device
-            wrote for this SPC, or the configuration of the daemon that the SPC was made for. With the configuration, it also says
-            whether that daemon would reject the SPC, and why.
+            wrote for this SPC, or the configuration of the daemon that the SPC was made for. With the configuration alone, it also
+            says whether that daemon would reject the SPC, and why.
             """,
         examples: [
             "latchkey spc inspect request.spc", "latchkey spc inspect request.spc --secrets request.spc.secrets --json",
@@ -35,12 +36,9 @@ extension Command {
         operands: [CommandOperand("FILE", help: "the SPC as raw bytes, or \"-\" for standard input")],
         options: [InspectArguments.secrets, config, .json],
         run: { arguments, context throws(CommandError) in
-            guard !arguments.isSet(config) || !arguments.isSet(InspectArguments.secrets) else {
-                throw .usage("give either \(InspectArguments.secrets.usage) or \(config.usage)")
-            }
-            let server = try arguments.value(config).map { (path) throws(CommandError) in
-                try ServerKeys(configuration: path, context)
-            }
+            // The secrets name this SPC, and the configuration may come from the environment.
+            let path = arguments.isSet(InspectArguments.secrets) ? nil : arguments.value(config)
+            let server = try path.map { (path) throws(CommandError) in try ServerKeys(configuration: path, context) }
             let report = try SPCReport(InspectArguments(arguments, context), server: server)
             try context.printResult(report.text, or: report.write, arguments)
         })

@@ -195,11 +195,16 @@ import Testing
         #expect(strange.messages.contains("certificate hash"))
     }
 
-    @Test func takesSecretsOrConfigurationAndNotBoth() async throws {
+    /// The environment may name the configuration in every command of a session.
+    @Test func takesTheConfigurationFromTheEnvironmentUnlessThereAreSecrets() async throws {
         #expect(try await make([]).status == 0)
-        let run = try await inspect([
-            "--config", fixture.configuration, "--secrets", fixture.folder.path("a.spc.secrets"),
-        ])
-        #expect(run.status == 2)
+        let environment = ["LATCHKEY_CONFIG": fixture.configuration]
+        let words = ["spc", "inspect", fixture.folder.path("a.spc")]
+        let run = try await LatchkeyProcess(arguments: words, environment: environment)
+        #expect(run.status == 0 && run.output.contains("the server opens it"), "\(run.messages)")
+        let secrets = ["--secrets", fixture.folder.path("a.spc.secrets")]
+        let alone = try await inspect(secrets)
+        let both = try await LatchkeyProcess(arguments: words + secrets, environment: environment)
+        #expect(both.status == 0 && both.output == alone.output, "\(both.messages)")
     }
 }
