@@ -18,7 +18,7 @@ COMMANDS = [
     "systemctl enable --now latchkey.socket latchkey.service",
     "sudo -u latchkey latchkey keys create --config /etc/latchkey/latchkey.json5 --content movie-1",
     "latchkey token mint --config /etc/latchkey/latchkey.json5 --issuer-key token-signing-key.pem --content movie-1"
-    " > viewer-token",
+    " --lease 5m > viewer-token",
     "latchkey doctor --config /etc/latchkey/latchkey.json5 --url https://keys.example.com/fps/license"
     " --viewer-token @viewer-token --asset-id skd://movie-1",
 ]
