@@ -1,4 +1,4 @@
-"""The article "Web pages": its page plays from the folder that its commands make."""
+"""The article "Web pages": its page plays from the folder that its commands make. Its page for Shaka Player too."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from browser import Page
-from conftest import KINDS, ROOT, Lab, Title, required
+from conftest import KINDS, ROOT, Lab, Title, kit_files, required
 from test_browser import LICENSE_PATH, assert_brought_the_key, assert_plays, kid_uri
 
 ARTICLE = ROOT / "Documentation/apps/web.md"
@@ -40,3 +40,26 @@ def test_the_page_of_the_article_plays(lab: Lab, page: Page, title: Title, tmp_p
     assert_plays(page)
     assert_brought_the_key(page, title)
     assert len(page.exchanges(LICENSE_PATH)) == 1
+
+
+def test_the_page_for_shaka_player_gets_the_key(lab: Lab, page: Page, title: Title) -> None:
+    """The page of the article, with the addresses of this test."""
+    (text,) = re.findall(r"```html\n(.*?)```", ARTICLE.read_text(), re.DOTALL)
+    clip = title.clip(kid_uri(title)).files
+    files = {"token": ("text/plain", title.token().encode()), "master.m3u8": clip.pop("clip.m3u8")} | clip
+    for folder in ("browser", "shaka-player"):
+        files |= {f"{folder}/{name}": file for name, file in kit_files(folder).items()}
+    shaka = Path(os.environ.get("LATCHKEY_SHAKA") or Path(__file__).parent / "shaka_stand_in.js")
+    files["shaka-player.compiled.js"] = ("text/javascript", shaka.read_bytes())
+    for old, new in {
+        "/token?film=movie-42": "token",
+        "https://keys.example.com": lab.daemon.url,
+        "https://cdn.example.com/movie-42/": "",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    files["index.html"] = ("text/html", text.encode())
+    lab.prepare(page)
+    page.open(f"{lab.pages.add('shaka-article', files).rstrip('/')}/index.html")
+    page.evaluate("observer.licenses(1)")
+    assert_brought_the_key(page, title)

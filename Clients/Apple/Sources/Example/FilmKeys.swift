@@ -1,6 +1,6 @@
 import AVFoundation
 
-/// Gets the keys of films without the client kit. It does not renew leases, and repeats no request.
+/// Gets the keys of films and renews their leases, without the client kit. It repeats no request.
 final class FilmKeys: NSObject, AVContentKeySessionDelegate {
     /// A refusal of the server.
     struct Refusal: Error, Equatable {
@@ -14,6 +14,9 @@ final class FilmKeys: NSObject, AVContentKeySessionDelegate {
     private let token: (_ keyURI: String) async throws -> String
     private let failed: (any Error) -> Void
     private let keySession = AVContentKeySession(keySystem: .fairPlayStreaming)
+    @MainActor private var certificate: Data?
+    /// The newest session token of each key URI.
+    @MainActor private var sessionTokens: [String: String] = [:]
 
     init(
         server: URL, token: @escaping (_ keyURI: String) async throws -> String, failed: @escaping (any Error) -> Void
@@ -29,32 +32,65 @@ final class FilmKeys: NSObject, AVContentKeySessionDelegate {
     }
 
     func contentKeySession(_ session: AVContentKeySession, didProvide keyRequest: AVContentKeyRequest) {
-        Task {
-            do {
-                let ckc = try await license(for: keyRequest)
-                keyRequest.processContentKeyResponse(AVContentKeyResponse(fairPlayStreamingKeyResponseData: ckc))
-            } catch {
-                failed(error)
-                keyRequest.processContentKeyResponseError(error)
-            }
+        Task { await answer(keyRequest, isRenewal: false) }
+    }
+
+    /// AVFoundation calls this after `renewExpiringResponseData(for:)`.
+    func contentKeySession(
+        _ session: AVContentKeySession, didProvideRenewingContentKeyRequest keyRequest: AVContentKeyRequest
+    ) {
+        Task { await answer(keyRequest, isRenewal: true) }
+    }
+
+    @MainActor private func answer(_ keyRequest: AVContentKeyRequest, isRenewal: Bool) async {
+        do {
+            let (ckc, response) = try await license(for: keyRequest, isRenewal: isRenewal)
+            keyRequest.processContentKeyResponse(AVContentKeyResponse(fairPlayStreamingKeyResponseData: ckc))
+            planRenewal(of: keyRequest, after: response)
+        } catch {
+            failed(error)
+            keyRequest.processContentKeyResponseError(error)
         }
     }
 
-    private func license(for keyRequest: AVContentKeyRequest) async throws -> Data {
+    @MainActor private func license(
+        for keyRequest: AVContentKeyRequest, isRenewal: Bool
+    ) async throws -> (Data, HTTPURLResponse) {
         guard let uri = keyRequest.identifier as? String, uri.hasPrefix("skd://") else { throw URLError(.badURL) }
-        let certificate = try await send(URLRequest(url: server.appendingPathComponent("fps/certificate")))
+        if certificate == nil {
+            certificate = try await send(URLRequest(url: server.appendingPathComponent("fps/certificate"))).0
+        }
         let spc = try await keyRequest.makeStreamingContentKeyRequestData(
-            forApp: certificate, contentIdentifier: Data(uri.dropFirst("skd://".count).utf8),
+            forApp: certificate ?? Data(), contentIdentifier: Data(uri.dropFirst("skd://".count).utf8),
             options: [AVContentKeyRequestProtocolVersionsKey: [1]])
-        var request = URLRequest(url: server.appendingPathComponent("fps/license"))
+        let sessionToken = isRenewal ? sessionTokens[uri] : nil
+        let bearer = if let sessionToken { sessionToken } else { try await token(uri) }
+        let url = server.appendingPathComponent("fps/license").absoluteString + (isRenewal ? "?renew=true" : "")
+        var request = URLRequest(url: URL(string: url)!)
         request.httpMethod = "POST"
         request.httpBody = spc
-        request.setValue("Bearer \(try await token(uri))", forHTTPHeaderField: "Authorization")
+        request.setValue("Bearer \(bearer)", forHTTPHeaderField: "Authorization")
         request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
-        return try await send(request)
+        let (ckc, response) = try await send(request)
+        sessionTokens[uri] = response.value(forHTTPHeaderField: "X-Session-Token")
+        return (ckc, response)
     }
 
-    private func send(_ request: URLRequest) async throws -> Data {
+    /// Waits until the server wants the renewal. Only times of the server are compared, because the device's clock may
+    /// be wrong.
+    private func planRenewal(of keyRequest: AVContentKeyRequest, after response: HTTPURLResponse) {
+        let times = ["X-License-Issued", "X-License-Renew-After"].compactMap { name in
+            response.value(forHTTPHeaderField: name).flatMap(UInt64.init)
+        }
+        guard times.count == 2, times[1] >= times[0] else { return }
+        let seconds = max(1, times[1] - times[0])
+        Task { [weak self] in
+            try await Task.sleep(nanoseconds: seconds * 1_000_000_000)
+            self?.keySession.renewExpiringResponseData(for: keyRequest)
+        }
+    }
+
+    private func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         let (body, response) = try await urlSession.data(for: request)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         guard response.statusCode == 200 else {
@@ -62,6 +98,6 @@ final class FilmKeys: NSObject, AVContentKeySessionDelegate {
                 status: response.statusCode, code: response.value(forHTTPHeaderField: "X-Error-Code"),
                 requestID: response.value(forHTTPHeaderField: "X-Request-Id"))
         }
-        return body
+        return (body, response)
     }
 }

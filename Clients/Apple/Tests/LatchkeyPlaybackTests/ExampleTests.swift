@@ -63,3 +63,38 @@ import Testing
         return Data(buffer.prefix(max(0, stream.read(&buffer, maxLength: buffer.count))))
     }
 }
+
+/// These tests share the device with those of the kit, so they run one after the other.
+extension KeySessionTests {
+    @Test func renewsALeaseWithoutTheKit() async throws {
+        let device = Device()
+        let lease = ["X-License-Issued": "1000", "X-License-Renew-After": "1001"]
+        let answers = (1...2).map { number in
+            Server.Answer(fields: lease.merging(["X-Session-Token": "session-\(number)"]) { $1 })
+        }
+        let server = Server(answers + [Server.Answer()])
+        let (base, urlSession) = server.makeSession()
+        let keys = FilmKeys(server: base, token: { "token for \($0)" }, failed: { _ in })
+        keys.urlSession = urlSession
+        let avSession = AVContentKeySession(keySystem: .fairPlayStreaming)
+        var renewals = device.renewals.makeAsyncIterator()
+
+        let first = KeyRequest("skd://movie-1")
+        keys.contentKeySession(avSession, didProvide: first as AVContentKeyRequest)
+        #expect(try await first.outcome?.get() == Server.ckc)
+        #expect(await renewals.next() === first)
+        let second = KeyRequest("skd://movie-1")
+        keys.contentKeySession(avSession, didProvideRenewingContentKeyRequest: second)
+        #expect(try await second.outcome?.get() == Server.ckc)
+        #expect(await renewals.next() === second)
+        let third = KeyRequest("skd://movie-1")
+        keys.contentKeySession(avSession, didProvideRenewingContentKeyRequest: third)
+        #expect(try await third.outcome?.get() == Server.ckc)
+
+        let sent = server.requests
+        #expect(sent.map { $0.url?.lastPathComponent } == ["certificate", "license", "license", "license"])
+        #expect(server.licenseRequests.map { $0.url?.query } == [nil, "renew=true", "renew=true"])
+        let tokens = server.licenseRequests.map { $0.value(forHTTPHeaderField: "Authorization") }
+        #expect(tokens == ["Bearer token for skd://movie-1", "Bearer session-1", "Bearer session-2"])
+    }
+}
