@@ -1,4 +1,5 @@
-"""Tokens that only the operator's own service can read. The daemon asks `Scripts/sample-entitlement-service`."""
+"""Tokens that only the operator's own service can read. The daemon asks
+`Clients/callback/entitlement-service.py`."""
 
 import importlib.machinery
 import importlib.util
@@ -33,7 +34,7 @@ WAIT_SECONDS = 90
 
 
 def sample_service() -> ModuleType:
-    path = Path(__file__).parents[2] / "Scripts" / "sample-entitlement-service"
+    path = Path(__file__).parents[2] / "Clients/callback/entitlement-service.py"
     loader = importlib.machinery.SourceFileLoader("sample_entitlement_service", str(path))
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec is not None

@@ -221,6 +221,26 @@ def test_each_mistake_has_its_code(portal: Portal) -> None:
     assert found == table
 
 
+def test_some_mistakes_are_not_refused(portal: Portal) -> None:
+    section = ARTICLE.partition("These tokens are good")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^\| (.+?) \| .+ \|$", section, re.MULTILINE)) - {"mistake", "---"}
+    right = {"content": "movie-42", "lease": 300}
+    misspelled = portal.token(sub="viewer-silent", devices={"max": 1}, rights=[right])
+    assert portal.explain(misspelled)["findings"] == []
+    for session in (1, 2):
+        assert isinstance(portal.ask(misspelled, session=session), OpenedCKC)
+    unnamed = [portal.token(jti=secrets.token_hex(8), device={"max": 1}, rights=[right]) for _ in range(2)]
+    assert len(portal.explain(unnamed[0])["findings"]) == 1
+    for token in unnamed:
+        assert isinstance(portal.ask(token), OpenedCKC)
+        assert portal.ask(token, session=2) == "device_limit"
+    # The download without `rental` is tried by `test_a_rental_with_download`.
+    assert listed == {
+        "a claim outside `rights` misspelled, such as `devices` for `device`", "`device.max` without `sub`",
+        "an offline right without `rental` beside a right with one",
+    }
+
+
 # --- Recipes ----------------------------------------------------------------------------------------------------------
 
 RECIPES = {heading: json.loads(text) for heading, text in blocks("json").items()}
@@ -254,6 +274,11 @@ def test_a_subscription(portal: Portal) -> None:
     devices = [portal.device() for _ in range(4)]
     assert isinstance(portal.ask(token, device=devices[0], session=1), OpenedCKC)
     assert isinstance(portal.ask(token, "movie-43", device=devices[1], session=2), OpenedCKC)
+    for device in devices[2:]:
+        assert portal.ask(token, device=device, session=3) == "concurrency_limit"
+    # Another film on a device that plays takes the place of its first stream.
+    assert isinstance(portal.ask(token, "movie-43", device=devices[0], session=4), OpenedCKC)
+    assert portal.ask(token, device=devices[0], session=1) == "session_killed"
     assert portal.ask(token, device=devices[2], session=3) == "concurrency_limit"
     ended = ["account", "playbacks", "end", "--issuer", "https://portal.example", "--all", "--subject"]
     subject = str(tokens.header_and_claims(token)[1]["sub"])
@@ -271,6 +296,69 @@ def test_a_download(portal: Portal) -> None:
     assert (stored.terms.storage, stored.terms.playback) == (30 * DAY, 2 * DAY)
     streamed = portal.ask(token, **keeper)
     assert isinstance(streamed, OpenedCKC) and streamed.terms == Streaming(lease=300)
+
+
+def rented(**changes: object) -> list[dict[str, object]]:
+    """The rights of the rental with a download. `changes` replace members of the right to download."""
+    streaming, download = RECIPES["Rental with download, on three devices"]["rights"]
+    assert download["end"] == "2027-01-31T12:00:00Z"
+    return [streaming, download | changes]
+
+
+def test_a_rental_with_download(portal: Portal) -> None:
+    purchase = int(time.time())
+    rights = rented(end=purchase + 32 * DAY)
+    token = recipe(portal, "Rental with download, on three devices", rights=rights)
+    devices = [portal.device() for _ in range(4)]
+    keeper = {"capabilities": tags.CAPABILITY_OFFLINE_KEY}
+
+    def download(token: str, **options: object) -> tuple[int, int]:
+        stored = portal.ask(token, query="?offline=1", **keeper, **options)
+        assert isinstance(stored, OpenedCKC) and isinstance(stored.terms, OfflineKey), stored
+        return stored.terms.storage, stored.terms.playback
+
+    # The download begins neither the rental nor its own 48 hours. The seconds are those since the purchase.
+    storage, playback = download(token, device=devices[0])
+    assert 30 * DAY - 60 < storage <= 30 * DAY and playback == 2 * DAY
+    before = portal.ask(token, device=devices[1], session=1)
+    assert isinstance(before, OpenedCKC) and before.terms == Streaming(lease=300, rental=30 * DAY)
+    begun = portal.ask(token, device=devices[1], session=1, state=tags.PLAYING_OR_PAUSED)
+    assert isinstance(begun, OpenedCKC) and begun.terms == Streaming(lease=300, rental=2 * DAY)
+    # Downloads take device slots too.
+    download(token, device=devices[2], session=2)
+    assert portal.ask(token, device=devices[3], session=3, query="?offline=1", **keeper) == "device_limit"
+    # 20 days later.
+    subject = tokens.header_and_claims(token)[1]["sub"]
+    late = portal.token(sub=subject, rights=rented(end=purchase + 12 * DAY))
+    storage, playback = download(late, device=devices[0], session=4)
+    assert 10 * DAY - 60 < storage <= 10 * DAY and playback == 2 * DAY
+
+
+def test_a_download_without_rental_ignores_it(portal: Portal) -> None:
+    subject, device = f"viewer-{secrets.token_hex(4)}", portal.device()
+    keeper = {"capabilities": tags.CAPABILITY_OFFLINE_KEY, "device": device}
+    streaming = {"content": "movie-42", "lease": 1, "rental": {"start": "30d", "play": 2}}
+    download = {"content": "movie-42", "mode": "offline", "storage": 30 * DAY, "playback": 2 * DAY}
+    token = portal.token(sub=subject, rights=[streaming, download])
+    assert isinstance(portal.ask(token, device=device, state=tags.PLAYING_OR_PAUSED), OpenedCKC)
+    deadline = time.monotonic() + 60
+    while (answer := portal.ask(token, device=device, session=2)) != "right_ended":
+        assert isinstance(answer, OpenedCKC) and time.monotonic() < deadline, answer
+        time.sleep(0.2)
+    stored = portal.ask(token, query="?offline=1", session=3, **keeper)
+    assert isinstance(stored, OpenedCKC) and isinstance(stored.terms, OfflineKey)
+    # With `rental`, the right to download has ended too, and a download begins the time to play.
+    bound = download | {"rental": {"start": "30d", "play": 2}}
+    ended = portal.token(sub=subject, rights=[bound])
+    assert portal.ask(ended, query="?offline=1", session=4, **keeper) == "right_ended"
+    rental = {"rental": {"start": "30d", "play": "48h"}}
+    rights = [streaming | {"lease": 300} | rental, download | rental]
+    token = portal.token(sub=f"viewer-{secrets.token_hex(4)}", rights=rights)
+    stored = portal.ask(token, query="?offline=1", session=5, **keeper)
+    assert isinstance(stored, OpenedCKC) and not isinstance(stored.terms, OfflineKey)
+    streamed = portal.ask(token, device=device, session=6)
+    assert isinstance(streamed, OpenedCKC)
+    assert 2 * DAY - 60 < streamed.terms.rental <= 2 * DAY
 
 
 def test_only_one_device(portal: Portal) -> None:

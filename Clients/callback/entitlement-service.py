@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A sample of the service that `entitlement.callback` asks, for trying call-backs and as a start for your own service.
 
-    Scripts/sample-entitlement-service [--port PORT] [--secret FILE] [--lease SECONDS]
+    entitlement-service.py [--port PORT] [--secret FILE] [--lease SECONDS]
 
 The first word of the token selects the answer, so that every answer can be tried: "allow", "deny", "plain" (allowed
 without a policy), "offline", "slow", "stranger" (an answer to another question), "redirect", "huge", "malformed",
