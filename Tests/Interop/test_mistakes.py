@@ -385,7 +385,7 @@ MISTAKES = [
     Mistake("second daemon on one database", second_daemon,
             ("start_failed", "another daemon", "database file of its own")),
     Mistake("storage folder that is missing", started(lambda setup: replace_in(setup, "sqlite:", "sqlite:missing/")),
-            ("start_failed", "missing/latchkey.db", "No such file or directory")),
+            ("start_failed", "missing/latchkey.db", "its folder", "is missing", "mkdir")),
     Mistake("TLS certificate that has ended", certificate_out_of_time("ended", ended=True),
             ("warning: listeners.public[0]: its TLS certificate has ended", "bad     tls.end: listeners.public[0]")),
     Mistake("TLS certificate that is not valid yet", certificate_out_of_time("early", begins_tomorrow=True),
