@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Entitlements
 import Licensing
 import Records
@@ -31,6 +32,11 @@ extension RefusalReport {
     static func remedy(causedBy cause: String) -> String? {
         if headerFaults.contains(where: { LicenseError.entitlement(.tokenMalformed($0)).cause.text == cause }) {
             return "Have the issuer correct this member in the header of its tokens."
+        }
+        // The license store, the key store and packagers name the outage behind words of their own.
+        if cause.hasSuffix(StoreOutage.diskFull.explanation) {
+            return "Make room on the disk of the database: latchkey store info shows the database and how much is free. "
+                + "A shorter ledger.retention lets the ledger take less. With PostgreSQL, look at the disk of its server too."
         }
         return remedies.first { $0.error.cause.text == cause }?.remedy
     }

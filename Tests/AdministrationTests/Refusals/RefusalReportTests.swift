@@ -56,6 +56,8 @@ import Testing
             (.entitlement(.algorithmNotServed), "never accepted"),
             (.entitlement(.tokenMalformed(.headerInvalid("typ"))), "in the header of its tokens"),
             (.entitlement(.tokenMalformed(.notThreeParts)), "in its compact form"),
+            (.store(.unavailable(.diskFull)), "Make room on the disk"), (.keyStore(.diskFull), "Make room on the disk"),
+            (.store(.unavailable(.unreachable)), "the database that storage.url names"),
             (.denied(.deviceLimit(limit: 0)), "may add a device"), (.entitlement(.rightEnded), "a token whose right"),
         ] as [(LicenseError, String)])
     func tellsTheCausesOfOneCodeApart(error: LicenseError, words: String) {
