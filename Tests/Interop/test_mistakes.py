@@ -436,7 +436,7 @@ MISTAKES = [
             ('"listener":"public"', "127.0.0.0/24", "not_tls", "plain HTTP", "https://")),
     Mistake("client that distrusts the certificate", lambda lab: line_of_handshake(lab, distrusting_client),
             ('"listener":"public"', "127.0.0.0/24", "refused", "trust", "the client knows the authority")),
-    Mistake("two live keys under one name", two_live_keys, ("no single live key", "candidates", "latchkey keys list")),
+    Mistake("two live keys under one name", two_live_keys, ("several live keys fit", "candidates", "name its key id", "latchkey keys list")),
     Mistake("revoked subject", revoked, ("the subject", "was revoked at", "by user:", "latchkey revocations lift")),
 ]  # fmt: skip
 

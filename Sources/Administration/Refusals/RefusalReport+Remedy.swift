@@ -35,7 +35,8 @@ extension RefusalReport {
         }
         // The license store, the key store and packagers name the outage behind words of their own.
         if cause.hasSuffix(StoreOutage.diskFull.explanation) {
-            return "Make room on the disk of the database: latchkey store info shows the database and how much is free. "
+            return
+                "Make room on the disk of the database: latchkey store info shows the database and how much is free. "
                 + "A shorter ledger.retention lets the ledger take less. With PostgreSQL, look at the disk of its server too."
         }
         return remedies.first { $0.error.cause.text == cause }?.remedy
@@ -73,6 +74,12 @@ extension RefusalReport {
             .entitlement(.deviceMismatch),
             "The token belongs to another device (cnf, or a session token), or takes registered devices alone. Have the app fetch "
                 + "a token for this device. The devices of the account do not matter."
+        ),
+        (
+            .keyAmbiguous,
+            "Several keys fit, so the name of the content is not enough. Have the key URI of each key name its key id "
+                + "(skd://KEY-ID) or its track. latchkey keys list --content ID shows the keys; latchkey keys delete "
+                + "--kid KEY-ID withdraws one that is not used."
         ),
         (
             .entitlement(.contentRevoked),

@@ -57,6 +57,7 @@ import Testing
             (.entitlement(.tokenMalformed(.headerInvalid("typ"))), "in the header of its tokens"),
             (.entitlement(.tokenMalformed(.notThreeParts)), "in its compact form"),
             (.store(.unavailable(.diskFull)), "Make room on the disk"), (.keyStore(.diskFull), "Make room on the disk"),
+            (.keyNotFound, "keys list --content ID. If it"), (.keyAmbiguous, "name its key id"),
             (.store(.unavailable(.unreachable)), "the database that storage.url names"),
             (.denied(.deviceLimit(limit: 0)), "may add a device"), (.entitlement(.rightEnded), "a token whose right"),
         ] as [(LicenseError, String)])
