@@ -8,8 +8,22 @@ extension RefusalReport {
     /// What to do about it.
     package var remedy: String {
         if let rejection { return rejection.remedy }
-        return remedyOfCause ?? ProblemCode(rawValue: code)?.remedy
+        return remedyOfCause ?? ProblemCode(rawValue: code)?.remedy ?? remedyOfTokenRequest
             ?? "Look the code up in reference/errors.md of the documentation; the cause says what was wrong."
+    }
+
+    /// What to do about a refused token request in ExpressPlay's manner; nil if the request itself is not at fault.
+    private var remedyOfTokenRequest: String? {
+        guard let known = Int(code).flatMap({ ExpressPlayCode(rawValue: $0) }) else { return nil }
+        switch known {
+        case .authenticatorMissing, .authenticatorInvalid:
+            return "Compare customerAuthenticator of the request with the customers in the configuration."
+        case .accountDisabled, .quotaExhausted, .serviceUnavailable, .licenseNotMade: return nil
+        default:  // Every other code is about a parameter of the request.
+            return
+                "Have the back end correct the parameter that the cause names: tokens/expressplay.md of the documentation "
+                + "has the parameters."
+        }
     }
 
     /// What to do about a cause that shares its code with others; nil if the code says it.

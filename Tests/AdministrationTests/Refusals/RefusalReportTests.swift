@@ -87,6 +87,19 @@ import Testing
                 code: error.code.rawValue, cause: error.cause.text, facts: facts))
     }
 
+    /// The codes of token requests are numbers, and the cause names the parameter.
+    @Test(arguments: [
+        ("-2005", "correct the parameter"), ("-2018", "customerAuthenticator"), ("-6004", "reference/errors.md"),
+    ])
+    func saysWhatToDoAboutATokenRequest(code: String, words: String) {
+        let entry = RecentRefusals.Entry(
+            "4be1c7a2d0396f58", at: WallTime(seconds: 1_700_000_000, nanoseconds: 0), event: "token_refused",
+            code: code, cause: "contentKey and iv are equal, and an initialization vector is public", facts: [])
+        let report = RefusalReport(entry)
+        #expect(report.explanation.hasPrefix("contentKey and iv are equal"))
+        #expect(report.remedy.contains(words), "\(report.remedy)")
+    }
+
     /// A row has the cause with its numbers, and names subject, content and key in fields of its own.
     @Test func readsARowOfTheLedger() throws {
         var entry = LedgerEntry(
