@@ -573,6 +573,13 @@ def test_the_latest_refusals_are_listed(lab: FaultLab) -> None:
     assert status == 0 and f"{request_id}  token_malformed" in output.splitlines()[0], output
 
 
+def test_a_claim_that_limits_nothing_is_named(lab: FaultLab) -> None:
+    file = lab.folder / "misspelled.jwt"
+    file.write_text(token(devices={"max": 2}))
+    status, output = lab.run("latchkey", "token", "explain", file, "--config", lab.shared.setup / "latchkey.json5")
+    assert status == 0 and "  devices is ignored: is device meant?" in output, output
+
+
 def test_an_alias_is_removed_without_its_key(lab: FaultLab) -> None:
     setup = lab.shared.setup
     kid = json.loads(run_latchkey(setup, "keys", "create", "--content", "aliased", "--json"))["kid"]
