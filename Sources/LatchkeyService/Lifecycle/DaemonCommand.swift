@@ -17,7 +17,10 @@ import Telemetry
 /// `latchkeyd --config FILE [--check[=full] | --print-config]`.
 package enum DaemonCommand {
     private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the configuration, as Config/reference.json5 explains it", isRequired: true)
+        "--config", .value("FILE"),
+        help:
+            "the configuration; examples/reference.json5 of the package's documents (/usr/share/doc/latchkey) explains it",
+        isRequired: true)
     private static let check = CommandOption(
         "--check", .flagOrWord("full"),
         help:
