@@ -87,7 +87,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
             throw ExpressPlayRefusal(.valueUnknown, RefusalCause("a parameter is unknown")).naming(name)
         }
         return try wrap(
-            { (code: ExpressPlayCode) in
+            { (code: ExpressPlayCode) -> ExpressPlayRefusal in
                 let cause = form.cause(of: code, allowsKeysInURL: settings.allowsKeysInURL)
                 return ExpressPlayRefusal(code, cause.map { RefusalCause($0) })
             },

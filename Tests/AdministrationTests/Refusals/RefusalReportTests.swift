@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Entitlements
 import FairPlay
 import Licensing
