@@ -14,6 +14,8 @@ extension StorageOpeningError {
         case .fileNotUsable(let path, EACCES):
             FolderAccess.obstacle(to: path, writing: true)
                 ?? "no permission to use \(path); it must belong to the user of the daemon"
+        case .fileNotUsable(let path, ENOENT):
+            FolderAccess.missingFolder(of: path) ?? "\(path): \(SystemText.description(of: ENOENT))"
         case .fileNotUsable(let path, let error): "\(path): \(SystemText.description(of: error))"
         case .databaseMissing:
             "the file is missing or empty, but this node had its database there; put it back, or start with an empty one: "

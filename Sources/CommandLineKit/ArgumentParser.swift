@@ -139,7 +139,7 @@ private struct ArgumentReading {
     }
 
     private mutating func append(operand: String) throws(UsageProblem) {
-        guard arguments.operands.count < operands.count else {
+        guard arguments.operands.count < operands.count || operands.last?.repeats == true else {
             let missing = options.first { $0.isRequired && !arguments.isSet($0) }
             throw .unexpectedArgument(position: arguments.operands.count + 1, missing: missing?.usage)
         }

@@ -4,7 +4,7 @@ import ByteCoding
 /// are present.
 package struct Arguments: Equatable, Sendable {
     private var valuesByName: [String: [String]] = [:]
-    /// The operands, as many as the command declares.
+    /// The operands, as many as the command takes.
     package internal(set) var operands: [String] = []
 
     init() {}

@@ -55,15 +55,21 @@ package struct CommandOperand: Equatable, Sendable {
     package let help: String
     /// Whether it may be left out. Only operands after all required ones may.
     package let isOptional: Bool
+    /// Whether it may be given more than once. Only the last operand of a command may.
+    package let repeats: Bool
 
-    package init(_ placeholder: String, help: String, isOptional: Bool = false) {
+    package init(_ placeholder: String, help: String, isOptional: Bool = false, repeats: Bool = false) {
         self.placeholder = placeholder
         self.help = help
         self.isOptional = isOptional
+        self.repeats = repeats
     }
 
     /// The operand as help shows it.
-    var usage: String { isOptional ? "[\(placeholder)]" : placeholder }
+    var usage: String {
+        let words = repeats ? "\(placeholder) ..." : placeholder
+        return isOptional ? "[\(words)]" : words
+    }
 }
 
 /// An option of a command, `--name` or `--name VALUE`.

@@ -17,4 +17,11 @@ package enum FolderAccess {
         return "this user may not write in the folder \(folder), where SQLite makes files beside the database; give it"
             + " the folder: chown USER \(Shell.quote(folder))"
     }
+
+    /// Says that the folder of a file in the daemon's state is missing, and how it is made; nil if there is a folder.
+    package static func missingFolder(of path: String) -> String? {
+        guard let folder = FileAccess.folders(above: path).last, !FileAccess.isFolder(folder) else { return nil }
+        return "its folder \(folder) is missing; systemd makes /var/lib/NAME when the service starts, if the unit has"
+            + " StateDirectory=NAME; make another folder as the user of the daemon: mkdir -p -m 700 \(Shell.quote(folder))"
+    }
 }

@@ -29,7 +29,10 @@ extension RecentContentKeys {
                     try await record(for: assetID)
                 }
         } catch {
-            if case .contentAmbiguous = error { throw Self.missing(reference(to: assetID), held) }
+            if case .contentAmbiguous = error {
+                let refusal = Self.missing(reference(to: assetID), held)
+                throw refusal == .keyNotFound ? .keyAmbiguous : refusal
+            }
             // A full queue and an untrusted clock keep their own errors. Every other outage is a key store that does
             // not answer.
             if case .unavailable(let outage) = error, outage != .busy, outage != .clockUntrusted {

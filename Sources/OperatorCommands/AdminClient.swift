@@ -57,6 +57,8 @@ struct AdminClient {
         }
         settings.proxy = .none
         settings.timeout = .seconds(10)
+        // The metrics of a node with many issuers and packagers are the longest answer.
+        settings.answerSizeMaximum = 16 << 20
         if let path = arguments.value(Self.authorities) { settings.authorities = try CommandFile.read(path).revealed() }
         if name.hasPrefix("unix:") {
             settings.unixSocket = String(name.dropFirst(5))

@@ -8,7 +8,7 @@ extension Command {
     /// `latchkey admin`
     package static let admin = Command(
         "admin",
-        summary: "Take a running node out of service, and back; see what a token may do",
+        summary: "Take a running node out of service, and back; print its metrics; see what a token may do",
         details: """
             Asks the admin listener that the configuration names, with a token of it. The node tells load balancers by /readyz whether
             it wants requests; it serves all that come either way. The log has the order, with the name of the token. An order needs
@@ -18,8 +18,9 @@ extension Command {
             "latchkey admin whoami --config /etc/latchkey/latchkey.json5 --token @admin-token-alice",
             "sudo -u latchkey latchkey admin drain --config /etc/latchkey/latchkey.json5",
             "sudo -u latchkey latchkey admin ready --config /etc/latchkey/latchkey.json5",
+            "sudo -u latchkey latchkey admin metrics degraded --config /etc/latchkey/latchkey.json5",
         ],
-        commands: [drain, endDrain, whoAmI])
+        commands: [drain, endDrain, metrics, whoAmI])
 
     private static let drain = Command(
         "drain",
@@ -47,6 +48,39 @@ extension Command {
             let isChanged = try AdminClient.order(
                 "/v1/ready", undoneBy: "latchkey admin drain", arguments, context)
             try context.print(isChanged ? "The order to drain has ended." : "No order to drain was in force.")
+        })
+
+    private static let metrics = Command(
+        "metrics",
+        summary: "Print the metrics of a running node, as Prometheus reads them",
+        details: """
+            Without a name, it prints all that GET /metrics answers. With names, it prints only the samples whose name begins with one of
+            them, without help and type lines. The exit status is 1 if no metric begins with any of the names. The token needs the role
+            metrics or admin.
+            """,
+        examples: [
+            "latchkey admin metrics --config latchkey.json5",
+            "latchkey admin metrics ready degraded licenses_refused --config latchkey.json5",
+        ],
+        operands: [
+            CommandOperand(
+                "NAME", help: "how the name of a metric begins; latchkey_ may be left out", isOptional: true,
+                repeats: true)
+        ],
+        options: [adminConfig] + AdminClient.options,
+        run: { arguments, context throws(CommandError) in
+            let client = try AdminClient(
+                arguments, try AdminClient.configuration(arguments, context), context, for: .scrape)
+            let text = try client.metrics()
+            guard !arguments.operands.isEmpty else {
+                try context.printPart(Array(text.utf8))
+                return
+            }
+            let found = MetricSamples(text, namedBy: arguments.operands)
+            let missing = found.missing.joined(separator: ", ")
+            guard !found.lines.isEmpty else { throw .failed("no metric begins with \(missing)") }
+            try context.print(found.lines.joined(separator: "\n"))
+            if !missing.isEmpty { context.note("no metric begins with \(missing)") }
         })
 
     private static let whoAmI = Command(
@@ -80,13 +114,25 @@ extension AdminClient {
         }
     }
 
+    /// What `GET /metrics` answers.
+    fileprivate func metrics() throws(CommandError) -> String {
+        let answer = try wrap({ (error: Failure) in CommandError.failed(error.text) }, try get("/metrics"))
+        guard answer.status == 200 else { throw .failed(text(of: answer)) }
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    /// Why an answer is not the good one: what the daemon says, or else its status.
+    private func text(of answer: HTTPRoundTripAnswer) -> String {
+        let detail = (try? JSONReader.parse(answer.body))?.object?["detail"]?.string
+        return "\(name): \(detail ?? "status \(answer.status)")"
+    }
+
     /// Who this program is for the daemon.
     fileprivate func sender() throws(CommandError) -> NamedSender {
         let answer = try wrap({ (error: Failure) in CommandError.failed(error.text) }, try get("/v1/whoami"))
         let body = (try? JSONReader.parse(answer.body))?.object
         guard answer.status == 200, let sender = body.flatMap({ NamedSender($0) }) else {
-            let detail = body?["detail"]?.string ?? "status \(answer.status)"
-            throw .failed("\(name): \(detail)")
+            throw .failed(text(of: answer))
         }
         return sender
     }
@@ -104,10 +150,29 @@ extension AdminClient {
             }, try client.post(path))
         let body = (try? JSONReader.parse(answer.body))?.object
         guard answer.status == 200, let isChanged = body?["changed"]?.bool else {
-            let detail = body?["detail"]?.string ?? "status \(answer.status)"
-            throw .failed("\(client.name): \(detail)")
+            throw .failed(client.text(of: answer))
         }
         return isChanged
+    }
+}
+
+/// The lines of metrics whose names begin with one of several words.
+private struct MetricSamples {
+    private static let prefix = "latchkey_"
+
+    /// Without the lines that explain a metric.
+    let lines: [Substring]
+    /// The words with which no metric begins.
+    let missing: [String]
+
+    /// `text` is in the text format of Prometheus.
+    init(_ text: String, namedBy words: [String]) {
+        let samples = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        let fits = { (sample: Substring, word: String) in
+            sample.hasPrefix(word) || sample.hasPrefix(Self.prefix + word)
+        }
+        lines = samples.filter { sample in words.contains { fits(sample, $0) } }
+        missing = words.filter { word in !samples.contains { fits($0, word) } }
     }
 }
 

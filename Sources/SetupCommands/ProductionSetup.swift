@@ -90,7 +90,7 @@ enum ProductionSetup {
     private static func certificates(_ delivered: DeliveredFiles?) -> String {
         guard let delivered else { return certificatesMissing }
         if delivered.has("fairplay/bundle.bin") {
-            return "[x] fairplay/bundle.bin                   both certificates, as Apple issued them"
+            return "[x] fairplay/bundle.bin                  both certificates, as Apple issued them"
         }
         var text = certificatesMissing
         for bits in [1024, 2048] where delivered.has("fairplay/certificate-\(bits).der") {
@@ -119,7 +119,7 @@ enum ProductionSetup {
             lines.append(certificate + "privateKey\(bits): \"fairplay/private-key-\(bits).pem\",")
         }
         lines.append(#"applicationSecret: "fairplay/application-secret.hex","#)
-        return lines.joined(separator: "\n        ")
+        return lines.joined(separator: "\n            ")
     }
 
     private static func quoted(_ text: String) -> String {

@@ -20,6 +20,12 @@ import Testing
                         "import", summary: "Import a key", details: "More words.", examples: ["tool keys import x"],
                         operands: [CommandOperand("FILE", help: "a file")], options: options, run: { _, _ in }),
                     Command("list", summary: "List", examples: ["tool keys list"], run: { _, _ in }),
+                    Command(
+                        "show", summary: "Show keys", examples: ["tool keys show"],
+                        operands: [
+                            CommandOperand("KEY", help: "a key"),
+                            CommandOperand("NAME", help: "a part of it", isOptional: true, repeats: true),
+                        ], options: [.json], run: { _, _ in }),
                 ]),
             Command("init", summary: "Begin", examples: ["tool init"], run: { _, _ in }),
         ])
@@ -79,6 +85,22 @@ import Testing
 
     @Test func takesWhatFollowsTwoHyphensAsOperands() throws {
         #expect(try arguments(["keys", "import", "--config", "c", "--", "--json"]).operands == ["--json"])
+    }
+
+    /// The last operand of a command may come any number of times, or not at all.
+    @Test(arguments: [["k"], ["k", "a"], ["k", "a", "b", "c"]])
+    func takesAnOperandThatRepeats(operands: [String]) throws {
+        let invocation = try ArgumentParser(Self.tool).parse(["keys", "show"] + operands + ["--json"])
+        guard case .run(_, _, let arguments) = invocation else {
+            Issue.record("not a run: \(invocation)")
+            return
+        }
+        #expect(arguments.operands == operands)
+        #expect(arguments.isSet(.json))
+        #expect(try text("keys", "show", "--help").contains("Usage: tool keys show KEY [NAME ...] [OPTIONS]"))
+        #expect(throws: UsageError(path: "tool keys show", .operandMissing("KEY"))) {
+            try ArgumentParser(Self.tool).parse(["keys", "show"])
+        }
     }
 
     @Test(arguments: [

@@ -149,6 +149,29 @@ import Testing
         #expect(throws: code) { try read(body) }
     }
 
+    /// One code has several causes, and the log names the one that holds.
+    @Test(arguments: [
+        ("contentKey=\(iv)&iv=\(iv)", "contentKey and iv are equal"), ("iv=\(iv)", "there is no contentKey"),
+        ("contentkey=\(key)&iv=\(iv)", "there is no contentKey"),
+        ("contentKey=\(key)&contentKey=\(key)&iv=\(iv)", "given twice"),
+        ("contentKey=\(key)&kek=\(kek)&iv=\(iv)", "beside kek or ek"),
+        ("contentKey=g0112233445566778899AABBCCDDEEFF&iv=\(iv)", "hexadecimal digits"),
+    ])
+    func namesTheOneCauseOfAContentKey(body: String, words: String) throws {
+        #expect(throws: ExpressPlayCode.contentKeyInvalid) { try read(body) }
+        let cause = try #require(form(body).cause(of: .contentKeyInvalid, allowsKeysInURL: false))
+        #expect(cause.contains(words), "\(cause)")
+        for secret in [Self.key, Self.iv] { #expect(!cause.lowercased().contains(secret.lowercased())) }
+        #expect(form(body).cause(of: .ivInvalid, allowsKeysInURL: false) == nil)
+    }
+
+    @Test func namesAContentKeyInAURL() throws {
+        let form = ExpressPlayForm(query: Self.good, body: [])
+        let cause = form.cause(of: .contentKeyInvalid, allowsKeysInURL: false)
+        #expect(cause == "contentKey is in the URL, where keys must not be")
+        #expect(throws: ExpressPlayCode.contentKeyInvalid) { try read("", query: Self.good) }
+    }
+
     @Test(
         arguments: [
             ("generalFlags=", .generalFlagsInvalid), ("generalFlags=000", .generalFlagsInvalid),

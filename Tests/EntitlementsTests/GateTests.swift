@@ -263,6 +263,34 @@ import Testing
         #expect(throws: EntitlementError.contentNotCovered) { try offline(#"[{"content":"other","mode":"both"}]"#) }
     }
 
+    /// A right that grants the use at another time says more than a right that never grants it.
+    @Test func refusesAsTheRightThatGrantsTheUseAtAnotherTime() throws {
+        let stream = #"{"content":"movie-42","lease":60}"#
+        let ended = #"{"content":"movie-42","mode":"offline","end":1749999999}"#
+        let early = #"{"content":"movie-42","mode":"offline","start":1750000010}"#
+        let endedStream = #"{"content":"movie-42","end":1749999000}"#
+        for rights in ["[\(stream),\(ended)]", "[\(ended),\(stream)]", "[\(endedStream),\(ended),\(early)]"] {
+            #expect(throws: EntitlementError.rightEnded, "\(rights)") { try offline(rights) }
+        }
+        #expect(throws: EntitlementError.rightNotStarted(retryAfterSeconds: 10)) {
+            try offline("[\(stream),\(early),\(ended)]")
+        }
+        #expect(throws: EntitlementError.rightEnded) { try streaming("[\(ended),\(endedStream)]") }
+        // A right for another content, and one that never grants the use, do not count.
+        let other = #"{"content":"other","mode":"offline","end":1749999999}"#
+        #expect(throws: EntitlementError.offlineNotGranted) { try offline("[\(stream),\(other),\(endedStream)]") }
+    }
+
+    /// The values are those of the right that was judged, also if an earlier right has ended too.
+    @Test func namesTheEndOfTheRightThatGrantsTheUse() throws {
+        let rights =
+            #"[{"content":"movie-42","end":1749999000},{"content":"movie-42","mode":"offline","end":1749999999}]"#
+        let request = GateRequest(
+            claims: try issuance.claims(rights: rights), content: movie, use: .offline, now: Self.now)
+        let values = Gate.values(of: .rightEnded, request, address: nil)
+        #expect(values.expected == "before \(ExplainedText.time(1_749_999_999))")
+    }
+
     // MARK: Protection
 
     @Test(arguments: [("none", Right.HDCP.notRequired), ("type0", .type0), ("type1", .type1)])

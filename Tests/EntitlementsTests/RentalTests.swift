@@ -39,6 +39,20 @@ import Testing
         return limits
     }
 
+    /// The other right of the token never grants offline use, so the end of the rental says more.
+    @Test func saysThatTheRentalHasEndedBesideARightForStreaming() throws {
+        let rental = #"{"content":"movie-42","mode":"offline","rental":{"start":"30d","play":"48h"}}"#
+        let claims = try issuance.claims(rights: #"[{"content":"movie-42","lease":300},\#(rental)]"#)
+        var request = GateRequest(claims: claims, content: content, use: .offline, now: Self.now)
+        let opened = Self.now - 40 * Self.day
+        request.rental = RentalStanding(
+            memory: RentalStanding.Memory(openedAt: opened, firstPlay: opened), isPlayed: true, isRunning: false)
+        #expect(throws: EntitlementError.rightEnded) { try Gate.authorize(request) }
+        #expect(Gate.values(of: .rightEnded, request, address: nil).found?.hasPrefix(RentalStanding.firstWords) == true)
+        let streaming = try Gate.authorize(claims: claims, content: content, for: .streaming, now: Self.now)
+        #expect(streaming.right == claims.rights[0])
+    }
+
     // MARK: Claims
 
     @Test(arguments: [

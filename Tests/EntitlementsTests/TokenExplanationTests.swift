@@ -23,6 +23,27 @@ import Testing
         #expect(explanation.refusal == nil)
     }
 
+    /// A misspelled claim is ignored, so the token is good and limits less than was meant.
+    @Test func namesClaimsThatWereProbablyMeantToLimit() throws {
+        let issuance = try Issuance()
+        func findings(_ changes: [String: String?]) throws -> [String] {
+            let explanation = issuance.verifier.explain(
+                try issuance.token(changing: changes), now: Issuance.now)
+            #expect(explanation.refusal == nil)
+            return explanation.ignored.map(\.description)
+        }
+        #expect(try findings(["devices": #"{"max":2}"#]) == ["devices is ignored: is device meant?"])
+        #expect(try findings(["seession": "{}"]) == ["seession is ignored: is session meant?"])
+        #expect(try findings(["limit": #"{"uses":1}"#]) == ["limit is ignored: is limits meant?"])
+        #expect(try findings(["lease": "60"]) == ["lease is ignored: it has an effect only in a right"])
+        #expect(try findings(["uses": "1"]) == ["uses is ignored: it has an effect only in limits"])
+        // Claims of other systems, and a name that is near to a claim which is there.
+        #expect(
+            try findings(["scope": #""openid""#, "version": "1", "roles": "[]", "email": #""a@example.com""#]) == [])
+        #expect(try findings(["device": #"{"max":2}"#, "devices": "1"]) == [])
+        #expect(try findings([:]) == [])
+    }
+
     @Test(
         arguments: [
             (["exp": "1"], ["time token_expired", "life token_life"]),

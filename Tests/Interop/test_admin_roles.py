@@ -159,6 +159,16 @@ def test_the_tool_takes_the_token_that_may_do_it(lab: Lab) -> None:
     assert refused.returncode == 1 and "operate" in refused.stderr and "role admin" in refused.stderr
 
 
+def test_the_tool_prints_the_metrics(lab: Lab) -> None:
+    found = tool(lab, "admin", "metrics")
+    assert found.returncode == 0 and "# TYPE latchkey_ready gauge\n" in found.stdout, found
+    assert tool(lab, "admin", "metrics", "ready", "--token", lab.tokens["metrics"]).stdout == "latchkey_ready 1\n"
+    refused = tool(lab, "admin", "metrics", "--token", lab.tokens["support"])
+    assert refused.returncode == 1 and "metrics, admin" in refused.stderr, refused
+    missing = tool(lab, "admin", "metrics", "no_such_metric")
+    assert missing.returncode == 1 and "no metric begins with no_such_metric" in missing.stderr, missing
+
+
 @pytest.mark.parametrize("way", ["token", "session"])
 def test_the_ledger_names_the_credential(way: str, lab: Lab) -> None:
     client = lab.client("security") if way == "token" else lab.browser("security")

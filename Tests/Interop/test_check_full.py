@@ -57,7 +57,7 @@ def files(folder: Path) -> set[Path]:
 
 def missing_storage_folder(setup: Path) -> str:
     change(setup, "sqlite:latchkey.db", "sqlite:data/latchkey.db")
-    return f"{setup}/data(/latchkey.db)?: No such file or directory"
+    return f"database {setup}/data/latchkey.db: its folder {setup}/data is missing; .*StateDirectory.*mkdir .*{setup}/data"
 
 
 def foreign_storage_folder(setup: Path) -> str:
@@ -131,6 +131,15 @@ def test_a_folder_that_systemd_makes_is_no_fault(setup: Path) -> None:
     checked = latchkeyd(setup, "--check=full")
     assert checked.returncode == 0, checked.stderr
     assert "RuntimeDirectory" in checked.stderr and "listeners.admin[0]" in checked.stderr
+
+
+def test_a_socket_of_systemd_is_tried_only_at_the_start(setup: Path) -> None:
+    change(setup, 'address: "127.0.0.1:8080"', 'address: "systemd:public"')
+    checked = latchkeyd(setup, "--check=full")
+    assert checked.returncode == 0, checked.stderr
+    assert "note: listeners.public[0]: the socket systemd:public is tried only at the start" in checked.stderr
+    started = latchkeyd(setup)
+    assert started.returncode != 0 and "systemd has passed no socket of that name" in started.stderr, started.stderr
 
 
 # --- PostgreSQL -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """`latchkey init --production --from`: delivered files of every form, recognised by what is in them."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -103,6 +104,12 @@ def test_every_form_comes_to_its_place(
             assert (target / name).read_text(encoding="ascii") == (source / name).read_text(encoding="ascii")
         else:
             assert key_of(target, name).private_numbers() == key_of(source, name).private_numbers()
+    # The fields of the credential stand below each other, and so do the texts of the checklist.
+    text = (target / "latchkey.json5").read_text(encoding="utf-8")
+    fields = text.partition('            name: "main",\n')[2].partition("        },\n")[0].splitlines()
+    assert len(fields) >= 3 and all(re.match(r" {12}\w", field) for field in fields), fields
+    listed = re.findall(r"(?m)^( +\[[ x]\] (?:fairplay|tls|issuers)/\S+ +)\S", (target / "CHECKLIST.txt").read_text())
+    assert len(listed) >= 6 and len({len(part) for part in listed}) == 1, listed
     # No passphrase opens the written files, and none is in them.
     assert all(PASSPHRASE.strip() not in path.read_bytes() for path in target.rglob("*") if path.is_file())
     assert (tmp_path / "delivered").exists() and len(list((tmp_path / "delivered").iterdir())) == len(files)

@@ -263,6 +263,16 @@ def test_a_certificate_that_was_replaced_without_a_reload(tmp_path: Path) -> Non
         # The doctor asks the addresses of the configuration.
         change(running.setup, r"127\.0\.0\.1:8080", f"{running.public[0]}:{running.public[1]}")
         assert doctor(running.setup, *server(running)).one("tls.served").verdict == "good"
+        run_latchkey(running.setup, "keys", "create", "--content", CONTENT)
+        token = run_latchkey(running.setup, "token", "mint", "--content", CONTENT).strip()
+        url = f"https://localhost:{running.public[1]}/fps/license"
+        wish = ("--viewer-token", token, "--asset-id", f"skd://{CONTENT}", "--url", url)
+        distrusted = doctor(running.setup, *server(running), *wish).of("license")
+        assert [finding.verdict for finding in distrusted] == ["bad", "bad"], distrusted
+        for finding in distrusted:
+            assert "is not trusted" in finding.found and "by --ca FILE" in str(finding.remedy), finding
+        trusted = doctor(running.setup, *server(running), *wish, "--ca", str(authority.certificate_file))
+        assert [finding.verdict for finding in trusted.of("license")] == ["good", "good"], trusted
         make_pair(tmp_path, "server", hosts=("localhost",), issuer=authority)
         diagnosis = doctor(running.setup, *server(running))
         assert diagnosis.bad == {"tls.served"}

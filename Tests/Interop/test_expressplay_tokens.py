@@ -167,6 +167,19 @@ def test_an_authenticator_of_another_environment_is_told_in_the_log_alone(servic
     assert len(causes) == 2 and any("the other environment" in cause for cause in causes)
 
 
+def test_the_log_names_the_one_cause_of_a_content_key(service: Service) -> None:
+    causes = {
+        "contentKey and iv are equal": {"contentKey": IV, "iv": IV},
+        "there is no contentKey": {"iv": IV},
+        "contentKey is given beside kek or ek": GOOD | {"kek": KEK},
+    }
+    for cause, parameters in causes.items():
+        identity = service.ask(parameters).header("X-Request-Id") or "no request id"
+        service.daemon.await_log(identity)
+        lines = [json.loads(line) for line in service.daemon.log.read_text().splitlines() if identity in line]
+        assert [line["cause"].startswith(cause) for line in lines if line["event"] == "token_refused"] == [True], lines
+
+
 def test_a_customer_has_its_quota_of_a_day(service: Service) -> None:
     # The day may change once during the requests, but not twice.
     answers = [service.ask(GOOD, FRUGAL_AUTHENTICATOR) for _ in range(2 * FRUGAL_TOKENS_PER_DAY + 1)]

@@ -395,7 +395,7 @@ FAULTS = [
     Fault(10, "asset id names another content; key not found", other_content,
           (f"content {OTHER}", f"content {ISSUERS.content}", "rights", "credential", *WHO), "other-content"),
     Fault(10, "asset id names another content; key not found", key_not_stored,
-          ("no single live key is stored", "movie-without-a-key", "latchkey keys list", *WHO), "key"),
+          ("no live key is stored", "movie-without-a-key", "latchkey keys list", *WHO), "key"),
     Fault(11, "revoked subject", revoked_subject,
           ("revoked: the subject", "latchkey revocations", *WHO)),
     Fault(12, "security level or HDCP not met", weak_device,

@@ -385,7 +385,7 @@ MISTAKES = [
     Mistake("second daemon on one database", second_daemon,
             ("start_failed", "another daemon", "database file of its own")),
     Mistake("storage folder that is missing", started(lambda setup: replace_in(setup, "sqlite:", "sqlite:missing/")),
-            ("start_failed", "missing/latchkey.db", "No such file or directory")),
+            ("start_failed", "missing/latchkey.db", "its folder", "is missing", "mkdir")),
     Mistake("TLS certificate that has ended", certificate_out_of_time("ended", ended=True),
             ("warning: listeners.public[0]: its TLS certificate has ended", "bad     tls.end: listeners.public[0]")),
     Mistake("TLS certificate that is not valid yet", certificate_out_of_time("early", begins_tomorrow=True),
@@ -436,7 +436,7 @@ MISTAKES = [
             ('"listener":"public"', "127.0.0.0/24", "not_tls", "plain HTTP", "https://")),
     Mistake("client that distrusts the certificate", lambda lab: line_of_handshake(lab, distrusting_client),
             ('"listener":"public"', "127.0.0.0/24", "refused", "trust", "the client knows the authority")),
-    Mistake("two live keys under one name", two_live_keys, ("no single live key", "candidates", "latchkey keys list")),
+    Mistake("two live keys under one name", two_live_keys, ("several live keys fit", "candidates", "name its key id", "latchkey keys list")),
     Mistake("revoked subject", revoked, ("the subject", "was revoked at", "by user:", "latchkey revocations lift")),
 ]  # fmt: skip
 
@@ -571,6 +571,13 @@ def test_the_latest_refusals_are_listed(lab: FaultLab) -> None:
         environment={"LATCHKEY_CONFIG": str(lab.shared.setup / "latchkey.json5")},
     )  # fmt: skip
     assert status == 0 and f"{request_id}  token_malformed" in output.splitlines()[0], output
+
+
+def test_a_claim_that_limits_nothing_is_named(lab: FaultLab) -> None:
+    file = lab.folder / "misspelled.jwt"
+    file.write_text(token(devices={"max": 2}))
+    status, output = lab.run("latchkey", "token", "explain", file, "--config", lab.shared.setup / "latchkey.json5")
+    assert status == 0 and "  devices is ignored: is device meant?" in output, output
 
 
 def test_an_alias_is_removed_without_its_key(lab: FaultLab) -> None:

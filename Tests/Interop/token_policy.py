@@ -75,7 +75,7 @@ def decide(spc: OpenedSPC, entitlement: Entitlement, situation: Situation) -> Li
         else:
             granting.append((grant, tightened(grant, situation)))
     if not granting:
-        raise Refused(refusals[0] if refusals else {"content_mismatch"})
+        raise Refused(most_telling(refusals) if refusals else {"content_mismatch"})
     codes = elsewhere(entitlement, situation)
     if not codes:
         return first_that_suits(spc, granting, situation)
@@ -114,6 +114,14 @@ def closed(grant: Grant, situation: Situation) -> set[str]:
     if grant.end is not None and situation.now >= grant.end:
         codes.add("right_ended")
     return codes
+
+
+def most_telling(refusals: list[set[str]]) -> set[str]:
+    """The refusal of the first right. If that right is never for this use, a right that is only closed now comes
+    before it."""
+    if refusals[0] & {"offline_not_allowed", "content_mismatch"}:
+        return next((codes for codes in refusals if codes <= {"right_not_started", "right_ended"}), refusals[0])
+    return refusals[0]
 
 
 def tightened(grant: Grant, situation: Situation) -> Right:

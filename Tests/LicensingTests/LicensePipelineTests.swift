@@ -77,8 +77,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .boundKeyMissing, .schemeNotPlayed, .periodNotServed,
-            .store, .keyStore, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
+        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .keyAmbiguous, .boundKeyMissing, .schemeNotPlayed,
+            .periodNotServed, .store, .keyStore, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
             .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted:
             "\(error)"
         }
@@ -96,6 +96,16 @@ import Testing
             await fixture.issue(request.message, token: try fixture.token()).failure == .contentUnknown)
         let holder = try fixture.token([Right(.content("movie-9"))])
         #expect(await fixture.issue(request.message, token: holder).failure == .keyNotFound)
+    }
+
+    /// A sender without rights to the content gets the same refusal as for an asset without a key.
+    @Test func tellsOnlyTheHolderThatSeveralKeysFit() async throws {
+        let fixture = try LicensingFixture(source: { SeveralKeysOfOneContent(contentID: $0.contentID) })
+        let request = try fixture.deviceRequest(.v1)
+        let told = await fixture.issue(request.message, token: try fixture.token()).failure
+        #expect(told == .keyAmbiguous && told?.code == .keyNotFound)
+        let other = try fixture.token([Right(.content("movie-2"))])
+        #expect(await fixture.issue(request.message, token: other).failure == .contentUnknown)
     }
 
     /// FairPlay supports two schemes. A request for a key of another scheme is not recorded and not counted.

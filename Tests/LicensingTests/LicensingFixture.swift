@@ -22,6 +22,15 @@ struct OneKey: ContentKeySource {
     }
 }
 
+/// A source that has several keys of one content, and never knows which one is meant.
+struct SeveralKeysOfOneContent: ContentKeySource {
+    let contentID: ContentID
+
+    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+        throw .contentAmbiguous(contentID)
+    }
+}
+
 /// A pipeline with its own loops, and with devices and tokens that match it.
 final class LicensingFixture: Sendable {
     static let now: Int64 = 1_800_000_000
@@ -36,7 +45,8 @@ final class LicensingFixture: Sendable {
     private let signingKey: ES256PrivateKey
     private let current: Mutex<LicenseRules>
 
-    /// With a `module`, that module opens the SK..R1 blocks of the credential.
+    /// With a `module`, that module opens the SK..R1 blocks of the credential. With a `source`, keys come from what it
+    /// returns for the key of the fixture.
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
@@ -44,6 +54,7 @@ final class LicensingFixture: Sendable {
         sessions: SessionTokens? = nil, slots: (any PlaybackSlotStore)? = nil,
         clock: any MonotonicClock = SystemMonotonicClock(),
         trustedClock: TrustedClock? = nil, livePeriods: RecentLivePeriods? = nil,
+        source: ((ContentKeyRecord) -> any ContentKeySource)? = nil,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
@@ -70,7 +81,7 @@ final class LicensingFixture: Sendable {
                 entitlement: .init(
                     tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers, sessions: sessions)))))
         var shared = SharedLicensing(
-            keys: RecentContentKeys(source: OneKey(record: record)), operations: operations,
+            keys: RecentContentKeys(source: source?(record) ?? OneKey(record: record)), operations: operations,
             revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil, clock: trustedClock),
             // Measured by the machine's clock: much time may pass between two requests of a test, for example with a
             // sanitizer.

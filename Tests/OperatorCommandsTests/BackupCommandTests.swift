@@ -481,15 +481,21 @@ import Testing
         for name in ["state", "other"] { try FileManager.default.removeItem(atPath: elsewhere.path(name)) }
         let configuration = elsewhere.path("host/latchkey.json5")
         let words = ["backup", "restore", backup, "--config", configuration, "--recipient-key", recipient.key]
-        let allowances = [[], ["state"], ["other"], ["state/latchkey.db", "other"], ["state", "other/ledger"]]
-        for allowed in allowances {
+        // The folders that are allowed, and those that are then missing.
+        let allowances: [(allowed: [String], missing: [String])] = [
+            ([], ["other", "state"]), (["state"], ["other"]), (["other"], ["state"]),
+            (["state/latchkey.db", "other"], ["state"]), (["state", "other/ledger"], ["other"]),
+        ]
+        let files = ["state": "state/latchkey.db", "other": "other/ledger-key", "host": "host/secrets/session-key"]
+        for (allowed, missing) in allowances {
             let options = allowed.flatMap { ["--allow-folder", elsewhere.path($0)] }
             let refused = try await LatchkeyProcess(arguments: words + options)
             #expect(refused.status == 1, "\(allowed)")
-            for path in ["state/latchkey.db", "other/ledger-key", "host/secrets/session-key"] {
-                #expect(refused.messages.contains(elsewhere.path(path)), "all paths are listed: \(refused.messages)")
-            }
-            for name in ["state", "other", "host"] {
+            let advice = missing.map { "--allow-folder \(elsewhere.path($0))" }.joined(separator: " ")
+            #expect(refused.messages.contains("If these paths are right, add: \(advice)\n"), "\(refused.messages)")
+            for (name, path) in files {
+                let isListed = refused.messages.contains("  \(elsewhere.path(path)) (")
+                #expect(isListed == missing.contains(name), "\(path) with \(allowed): \(refused.messages)")
                 #expect(!FileManager.default.fileExists(atPath: elsewhere.path(name)), "nothing was written")
             }
         }

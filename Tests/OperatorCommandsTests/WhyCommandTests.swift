@@ -141,11 +141,13 @@ import Testing
                 "--track", track)
             #expect(made.status == 0, "\(made.messages)")
         }
-        try recordRefusal(code: "key_not_found")
+        try recordRefusal(
+            code: "key_not_found", cause: "several live keys fit the asset id, which does not say which one is meant")
         let server = try server("404 Not Found")
         let run = try await why(Self.id, "--config", fixture.configuration, "--server", server.url)
         #expect(run.status == 0, "\(run.messages)")
         #expect(run.output.contains("candidates  \(kids[0]) (track SD), \(kids[1]) (track HD)\n"), "\(run.output)")
+        #expect(run.output.contains("what to do  Several keys fit"), "\(run.output)")
     }
 
     @Test func saysThatNothingIsKnown() async throws {

@@ -28,6 +28,11 @@ package struct ExplanationReport {
         return explanation.stages == nil ? nil : true
     }
 
+    /// The claims without an effect, and what the policy lint has found.
+    private var findings: [String] {
+        explanation.token.ignored.map(\.description) + explanation.findings.map(\.description)
+    }
+
     /// All checks with their results, in the order of the decision.
     private var sections: [ExplainedSection] {
         var sections = [ExplainedSection("token", explanation.token.checks.map { ExplainedCheck($0) })]
@@ -69,7 +74,7 @@ extension ExplanationReport {
                 writer.objects(section.name, section.checks) { $1.write(to: &$0) }
             }
         }
-        writer.member("findings", explanation.findings.map { "\($0)" })
+        writer.member("findings", findings)
         writeClaims(to: &writer)
         writeSPC(to: &writer)
         writeKey(to: &writer)
@@ -184,8 +189,8 @@ extension ExplanationReport {
             lines.append("\(section.name):")
             lines += section.checks.map { "  \($0.line)" }
         }
-        if !explanation.findings.isEmpty { lines.append("findings about the rights:") }
-        lines += explanation.findings.map { "  \($0)" }
+        if !findings.isEmpty { lines.append("findings about the token:") }
+        lines += findings.map { "  \($0)" }
         lines += spcLines
         if !spending.isEmpty { lines.append("would be counted; only the store knows what is left:") }
         lines += spending.map { "  \($0)" }

@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Entitlements
 import Licensing
 import Records
@@ -7,8 +8,22 @@ extension RefusalReport {
     /// What to do about it.
     package var remedy: String {
         if let rejection { return rejection.remedy }
-        return remedyOfCause ?? ProblemCode(rawValue: code)?.remedy
+        return remedyOfCause ?? ProblemCode(rawValue: code)?.remedy ?? remedyOfTokenRequest
             ?? "Look the code up in reference/errors.md of the documentation; the cause says what was wrong."
+    }
+
+    /// What to do about a refused token request in ExpressPlay's manner; nil if the request itself is not at fault.
+    private var remedyOfTokenRequest: String? {
+        guard let known = Int(code).flatMap({ ExpressPlayCode(rawValue: $0) }) else { return nil }
+        switch known {
+        case .authenticatorMissing, .authenticatorInvalid:
+            return "Compare customerAuthenticator of the request with the customers in the configuration."
+        case .accountDisabled, .quotaExhausted, .serviceUnavailable, .licenseNotMade: return nil
+        default:  // Every other code is about a parameter of the request.
+            return
+                "Have the back end correct the parameter that the cause names: tokens/expressplay.md of the documentation "
+                + "has the parameters."
+        }
     }
 
     /// What to do about a cause that shares its code with others; nil if the code says it.
@@ -31,6 +46,12 @@ extension RefusalReport {
     static func remedy(causedBy cause: String) -> String? {
         if headerFaults.contains(where: { LicenseError.entitlement(.tokenMalformed($0)).cause.text == cause }) {
             return "Have the issuer correct this member in the header of its tokens."
+        }
+        // The license store, the key store and packagers name the outage behind words of their own.
+        if cause.hasSuffix(StoreOutage.diskFull.explanation) {
+            return
+                "Make room on the disk of the database: latchkey store info shows the database and how much is free. "
+                + "A shorter ledger.retention lets the ledger take less. With PostgreSQL, look at the disk of its server too."
         }
         return remedies.first { $0.error.cause.text == cause }?.remedy
     }
@@ -67,6 +88,12 @@ extension RefusalReport {
             .entitlement(.deviceMismatch),
             "The token belongs to another device (cnf, or a session token), or takes registered devices alone. Have the app fetch "
                 + "a token for this device. The devices of the account do not matter."
+        ),
+        (
+            .keyAmbiguous,
+            "Several keys fit, so the name of the content is not enough. Have the key URI of each key name its key id "
+                + "(skd://KEY-ID) or its track. latchkey keys list --content ID shows the keys; latchkey keys delete "
+                + "--kid KEY-ID withdraws one that is not used."
         ),
         (
             .entitlement(.contentRevoked),

@@ -180,6 +180,9 @@ struct ClaimObject {
 
     // MARK: For explanations
 
+    /// The names of all members.
+    var names: [String] { object.members.map(\.name) }
+
     /// The member at a path as errors write it, for example `session.groups[0].max`; nil if the member is absent.
     func node(at path: String) -> JSONNode? {
         var node: JSONNode?

@@ -27,9 +27,9 @@ extension Gate {
                 found: values.first?.found, expected: ExplainedText.list(values.compactMap(\.expected)))
         }
         for right in rights where right.covers(contentID: request.content.contentID, keyID: request.content.keyID) {
-            for check in RightCheck.allCases where check.refuses(right, request, for: error) {
-                return check.values(right, request)
-            }
+            // The first check that fails is the one by which the right refuses.
+            let failed = RightCheck.allCases.first { $0.refusal(of: right, request) != nil }
+            if let failed, failed.refusal(of: right, request) == error { return failed.values(right, request) }
         }
         return CheckedValues()
     }
@@ -54,12 +54,13 @@ extension RequestCheck {
 }
 
 extension RightCheck {
-    fileprivate func refuses(_ right: Right, _ request: GateRequest, for error: EntitlementError) -> Bool {
+    /// Nil if the right passes the check.
+    fileprivate func refusal(of right: Right, _ request: GateRequest) -> EntitlementError? {
         do throws(EntitlementError) {
             try check(right, request)
-            return false
-        } catch let refusal {
-            return refusal == error
+            return nil
+        } catch {
+            return error
         }
     }
 }

@@ -79,7 +79,8 @@ package enum Gate {
     /// their times, the device, the address, the country, and last the outputs and the security level of the device.
     ///
     /// If several rights cover the content, the first one that passes all checks counts. If none of them does, the
-    /// refusal of the first right is thrown. Each check throws its own error.
+    /// refusal of the first right that grants the use at another time is thrown, and without such a right the refusal
+    /// of the first right. Each check throws its own error.
     package static func authorize(_ request: GateRequest) throws(EntitlementError) -> Authorization {
         try RequestCheck.revocation.check(request)
         try RequestCheck.scope.check(request)
@@ -112,7 +113,7 @@ package enum Gate {
 
     /// Returns the rights that grant the use now, at least one.
     ///
-    /// If no right grants it, throws the refusal of the first right that covers the content.
+    /// If no right grants it, throws the most telling refusal of the rights that cover the content.
     private static func grantingRights(of request: GateRequest) throws(EntitlementError) -> [Grant] {
         var refusal: EntitlementError?
         var granting: [Grant] = []
@@ -125,7 +126,7 @@ package enum Gate {
                 let limits = try LicenseLimits(of: tightened, rental: rental, for: request.use, now: request.now)
                 granting.append(Grant(right: right, tightened: tightened, rental: rental, limits: limits))
             } catch {
-                refusal = refusal ?? error
+                refusal = refusal?.orMoreTelling(error) ?? error
             }
         }
         if granting.isEmpty { throw refusal ?? .contentNotCovered }
@@ -156,6 +157,25 @@ package enum Gate {
     /// covered. `contentID` and `keyID` are the two ways to read the name of the asset; either may be nil.
     package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
         claims.covers(contentID: contentID, keyID: keyID)
+    }
+}
+
+extension EntitlementError {
+    /// The refusal of a right, or that of a later right if it says more.
+    ///
+    /// A right that grants the use at another time says more than a right that never grants it: a rental that has ended
+    /// says more than a right for streaming, if the request is for offline use.
+    fileprivate func orMoreTelling(_ later: EntitlementError) -> EntitlementError {
+        isAboutUse && later.isAboutTime ? later : self
+    }
+
+    private var isAboutUse: Bool {
+        [.streamingNotGranted, .offlineNotGranted, .offlineOutlivesLease].contains(self)
+    }
+
+    private var isAboutTime: Bool {
+        if case .rightNotStarted = self { return true }
+        return self == .rightEnded
     }
 }
 

@@ -17,6 +17,8 @@ package struct TokenExplanation: Equatable, Sendable {
     package let checks: [CheckResult]
     /// The claims of the token; nil if its signature or an earlier check fails, or if the claims cannot be read.
     package let claims: Claims?
+    /// The claims that have no effect and were probably meant to have one.
+    package internal(set) var ignored: [IgnoredClaim] = []
 
     /// The first failure, which is the error that the verifier throws.
     package var refusal: EntitlementError? {

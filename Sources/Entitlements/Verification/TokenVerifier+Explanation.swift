@@ -81,7 +81,10 @@ extension TokenVerifier {
             try TokenPayload.check(payload, against: issuer, keyID: key.id)
         }
         let verified = Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: key.state.end, times: times)
-        return explainClaims(&builder) { () throws(EntitlementError) in try Claims(payload, verified) }
+        var explanation = explainClaims(&builder) { () throws(EntitlementError) in try Claims(payload, verified) }
+        // The other dialects refuse claims that they do not know.
+        if issuer.dialect == .jwt { explanation.ignored = IgnoredClaim.all(in: payload) }
+        return explanation
     }
 
     private func explainSealed(_ bytes: [UInt8], now: Int64) -> TokenExplanation {

@@ -17,7 +17,10 @@ import Telemetry
 /// `latchkeyd --config FILE [--check[=full] | --print-config]`.
 package enum DaemonCommand {
     private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the configuration, as Config/reference.json5 explains it", isRequired: true)
+        "--config", .value("FILE"),
+        help:
+            "the configuration; examples/reference.json5 of the package's documents (/usr/share/doc/latchkey) explains it",
+        isRequired: true)
     private static let check = CommandOption(
         "--check", .flagOrWord("full"),
         help:
@@ -191,8 +194,14 @@ package enum DaemonCommand {
         if unconfigured != nil { context.note("warning: \(RandomKeysWarning.besideDerivedKeys)") }
         for (name, listeners) in [("public", loaded.publicListeners), ("admin", loaded.adminListeners)] {
             for (index, listener) in listeners.enumerated() {
+                let id = ServingListeners.ListenerID(name: name, index: index)
+                if case .systemd = listener.address {
+                    context.note(
+                        "note: listeners.\(id): the socket \(listener.address) is tried only at the start, because systemd"
+                            + " passes it to the service")
+                }
                 do throws(DaemonError) {
-                    try SocketFolder.check(for: .init(name: name, index: index), at: listener.address)
+                    try SocketFolder.check(for: id, at: listener.address)
                 } catch {
                     // Before the first start, such a folder may be missing because systemd has not made it yet.
                     if case .socketFolder(_, let folder, ENOENT) = error, FilePath.directory(of: folder) == "/run" {

@@ -13,8 +13,10 @@ package enum LicenseError: Error, Equatable, Sendable {
     /// The rights do not name the asset, and the store has no key for it or several live ones. The sender is not told
     /// whether the asset exists.
     case contentUnknown
-    /// The rights name the asset, but the store has no live key for it, or several that cannot be told apart.
+    /// The rights name the asset, but the store has no live key for it.
     case keyNotFound
+    /// The rights name the asset, and the store has several live keys for it that the asset id does not tell apart.
+    case keyAmbiguous
     /// The explicit key id of the asset id binds, and gives no license: it has no live key, or there are several key
     /// ids. The content stands beside it in the asset id, or the token names it. `isNamed` says whether the rights name
     /// one of the two: only then the sender is told that there is no key.

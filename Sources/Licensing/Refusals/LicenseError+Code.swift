@@ -11,7 +11,7 @@ extension LicenseError {
         case .entitlement(let error): error.code
         case .spc(let error): error.code
         case .contentUnknown, .hintMismatch: .contentMismatch
-        case .keyNotFound, .periodNotServed: .keyNotFound
+        case .keyNotFound, .keyAmbiguous, .periodNotServed: .keyNotFound
         case .schemeNotPlayed(_, let isNamed), .boundKeyMissing(_, let isNamed):
             isNamed ? .keyNotFound : .contentMismatch
         case .store(let error): error.code

@@ -39,7 +39,8 @@ extension LicenseError {
         case .spc(.rejected(let rejection)): RefusalCause(rejection)
         case .spc(let error): RefusalCause(error.description)
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
-        case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
+        case .keyNotFound: RefusalCause("no live key is stored for the asset id")
+        case .keyAmbiguous: RefusalCause("several live keys fit the asset id, which does not say which one is meant")
         case .boundKeyMissing: RefusalCause("the asset id has an explicit key id, and only that key may be given")
         case .schemeNotPlayed(let scheme, _):
             RefusalCause("the key is for the scheme \(scheme.rawValue), which FairPlay does not play")

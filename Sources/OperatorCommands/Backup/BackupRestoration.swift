@@ -132,12 +132,15 @@ struct BackupRestoration {
         let folders = [BackupFolder.parent(of: configurationPath)] + allowedFolders + credentials
         let outside = plan.entries(outside: folders)
         guard !outside.isEmpty else { return }
-        let lines = plan.entries.map { entry in
-            "  \(entry.path) (\(entry.field))\(outside.contains(entry) ? ", outside" : "")"
+        let lines = outside.map { "  \($0.path) (\($0.field))" }
+        let options = RestorePlan.folders(of: outside).map {
+            "\(BackupArguments.allowFolder.name) \(Shell.quote($0))"
         }
+        let advice = options.isEmpty ? [] : ["If these paths are right, add: \(options.joined(separator: " "))"]
         throw .failed(
-            "the configuration of the backup names files outside of its folder. Nothing was written. If these paths "
-                + "are right, allow each folder by --allow-folder FOLDER:\n" + lines.joined(separator: "\n"))
+            (["the configuration of the backup names files outside of its folder. Nothing was written."] + lines
+                + advice)
+                .joined(separator: "\n"))
     }
 
     private static func replacement(of path: String) throws(CommandError) -> DatabaseReplacement {

@@ -29,6 +29,12 @@ struct RestorePlan {
         }
     }
 
+    /// The folders to allow, so that the files may be written. A file whose path cannot be followed has none.
+    static func folders(of entries: [Entry]) -> [String] {
+        let placed = entries.filter { place(of: $0.path) != nil }
+        return Set(placed.map { BackupFolder.parent(of: $0.path) }).sorted()
+    }
+
     /// The names of the real folders down to a file that may not exist yet; nil if the path leads out of a folder that
     /// does not exist yet.
     static func place(of path: String) -> [Substring]? {

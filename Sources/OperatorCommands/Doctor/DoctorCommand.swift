@@ -26,7 +26,9 @@ extension Command {
             "latchkey doctor --config latchkey.json5",
             "latchkey doctor --config latchkey.json5 --viewer-token @token --asset-id skd://movie-1 --json",
         ],
-        options: [CommandOption.config, noDaemon] + AdminClient.options + LicenseCheck.options + [.json],
+        options: [CommandOption.config, noDaemon, AdminClient.server, AdminClient.token] + LicenseCheck.options + [
+            .json
+        ],
         run: { arguments, context throws(CommandError) in
             let findings = try examine(arguments, context)
             let badCount = findings.count { $0.verdict == .bad }
@@ -98,7 +100,7 @@ extension Command {
         var check = LicenseCheck(
             loaded: loaded, token: try SecretArgument.token(LicenseCheck.viewerToken, token, context), assetID: assetID,
             url: url)
-        if let path = arguments.value(AdminClient.authorities) {
+        if let path = arguments.value(LicenseCheck.authorities) {
             check.authorities = try CommandFile.read(path).revealed()
         }
         return check.findings

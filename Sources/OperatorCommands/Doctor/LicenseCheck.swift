@@ -14,7 +14,11 @@ struct LicenseCheck {
         "--asset-id", .value("ID"), help: "what the license is asked for, such as skd://movie-1; needs --viewer-token")
     static let url = CommandOption(
         "--url", .value("URL"), help: "where licenses are asked for; unless given, publicURL and the standard route")
-    static let options = [viewerToken, assetID, url]
+    /// The option of `AdminClient` with the same name, which has an effect here too.
+    static let authorities = CommandOption(
+        AdminClient.authorities.name, .value("FILE"),
+        help: "authorities in PEM that alone may vouch for the admin listener and for --url")
+    static let options = [authorities, viewerToken, assetID, url]
 
     private static let check = "license"
 
@@ -67,8 +71,7 @@ struct LicenseCheck {
                         "Accept: application/octet-stream",
                     ]), settings)
         } catch {
-            return .bad(
-                Self.check, "\(title): \(error.text(about: url, settings))", remedy: "is --url what apps ask?")
+            return .bad(Self.check, "\(title): \(error.text(about: url, settings))", remedy: Self.remedy(for: error))
         }
         guard answer.status == 200 else {
             let id = answer.value(of: "X-Request-Id") ?? "none"
@@ -85,6 +88,18 @@ struct LicenseCheck {
                 Self.check, "\(title): a device would refuse the answer (\(error))",
                 remedy:
                     "the application secret and the certificate are not of one deployment, or another server answers")
+        }
+    }
+
+    private static func remedy(for error: HTTPRoundTripError) -> String {
+        switch error {
+        case .certificateRefused:
+            "name your authority by \(authorities.usage) if the certificate is of a private authority or self-signed;"
+                + " otherwise compare the certificate and its name with --url"
+        case .authoritiesUnusable: "name a file of certificates in PEM by \(authorities.usage)"
+        case .hostUnknown, .proxyUnknown, .notConnected, .timedOut, .proxyRefused, .answerTooLarge, .closedEarly,
+            .failed:
+            "is --url what apps ask?"
         }
     }
 

@@ -100,10 +100,14 @@ package struct ExpressPlayMinter: Sendable {
         guard customer.mayOpen(asked, record) else { throw .outsideContents(of: customer) }
         guard let record else {
             // The content has several keys, and they do not share one initialization vector.
-            guard iv == nil else { throw ExpressPlayRefusal(.ivInvalid) }
+            guard iv == nil else {
+                throw ExpressPlayRefusal(.ivInvalid, RefusalCause("the content has several keys, so no iv is its own"))
+            }
             return asked
         }
-        guard iv == nil || iv == record.iv else { throw ExpressPlayRefusal(.ivInvalid) }
+        guard iv == nil || iv == record.iv else {
+            throw ExpressPlayRefusal(.ivInvalid, RefusalCause("iv is not the one of the stored key"))
+        }
         if case .text(let text) = asked, text == record.contentID.text { return asked }
         return .keyID(record.keyID)
     }

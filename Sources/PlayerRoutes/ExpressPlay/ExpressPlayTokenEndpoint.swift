@@ -87,7 +87,10 @@ package struct ExpressPlayTokenEndpoint: Sendable {
             throw ExpressPlayRefusal(.valueUnknown, RefusalCause("a parameter is unknown")).naming(name)
         }
         return try wrap(
-            { (code: ExpressPlayCode) in ExpressPlayRefusal(code) },
+            { (code: ExpressPlayCode) -> ExpressPlayRefusal in
+                let cause = form.cause(of: code, allowsKeysInURL: settings.allowsKeysInURL)
+                return ExpressPlayRefusal(code, cause.map { RefusalCause($0) })
+            },
             try ExpressPlayTokenRequest(
                 reading: form, allowsKeysInURL: settings.allowsKeysInURL, now: now, lifeMaximum: customer.lifeMaximum))
     }

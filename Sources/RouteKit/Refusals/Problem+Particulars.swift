@@ -18,6 +18,9 @@ extension Problem {
         case .hintMismatch(let place):
             detail = "The \(place.rawValue) of the request names another key than the SPC"
             hint = "Send with each SPC the key that its own key URI names, or no name: the SPC itself names its key."
+        case .keyAmbiguous:
+            detail = "Several keys are stored for this content, and the asset id does not say which one is meant"
+            hint = "Ask by key id: have the key URI of each key name its own key id, or its track."
         case .periodNotServed(let refusal):
             detail =
                 "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"

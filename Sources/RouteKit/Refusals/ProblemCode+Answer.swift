@@ -178,7 +178,7 @@ extension ProblemCode {
         case .concurrencyLimit: "Stop another playback of this account, and wait until its lease has ended."
         case .sessionExpired: "Fetch a new content token and ask with it, without the session token."
         case .sessionKilled: "Start playback again."
-        case .keyNotFound: "Register the content's key, or give each key of the content an id of its own."
+        case .keyNotFound: "Register the content's key, or correct the id in the key URI."
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."

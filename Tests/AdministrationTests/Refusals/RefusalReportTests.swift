@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Entitlements
 import FairPlay
 import Licensing
@@ -56,6 +57,9 @@ import Testing
             (.entitlement(.algorithmNotServed), "never accepted"),
             (.entitlement(.tokenMalformed(.headerInvalid("typ"))), "in the header of its tokens"),
             (.entitlement(.tokenMalformed(.notThreeParts)), "in its compact form"),
+            (.store(.unavailable(.diskFull)), "Make room on the disk"), (.keyStore(.diskFull), "Make room on the disk"),
+            (.keyNotFound, "keys list --content ID. If it"), (.keyAmbiguous, "name its key id"),
+            (.store(.unavailable(.unreachable)), "the database that storage.url names"),
             (.denied(.deviceLimit(limit: 0)), "may add a device"), (.entitlement(.rightEnded), "a token whose right"),
         ] as [(LicenseError, String)])
     func tellsTheCausesOfOneCodeApart(error: LicenseError, words: String) {
@@ -82,6 +86,19 @@ import Testing
             RecentRefusals.Entry(
                 "4be1c7a2d0396f58", at: WallTime(seconds: 1_700_000_000, nanoseconds: 0), event: "license_refused",
                 code: error.code.rawValue, cause: error.cause.text, facts: facts))
+    }
+
+    /// The codes of token requests are numbers, and the cause names the parameter.
+    @Test(arguments: [
+        ("-2005", "correct the parameter"), ("-2018", "customerAuthenticator"), ("-6004", "reference/errors.md"),
+    ])
+    func saysWhatToDoAboutATokenRequest(code: String, words: String) {
+        let entry = RecentRefusals.Entry(
+            "4be1c7a2d0396f58", at: WallTime(seconds: 1_700_000_000, nanoseconds: 0), event: "token_refused",
+            code: code, cause: "contentKey and iv are equal, and an initialization vector is public", facts: [])
+        let report = RefusalReport(entry)
+        #expect(report.explanation.hasPrefix("contentKey and iv are equal"))
+        #expect(report.remedy.contains(words), "\(report.remedy)")
     }
 
     /// A row has the cause with its numbers, and names subject, content and key in fields of its own.

@@ -186,6 +186,16 @@ import Testing
         #expect(body["detail"]?.string?.contains(value) == true)
     }
 
+    /// The code is the same as if no key were stored, and the sentence must not say that.
+    @Test func saysThatSeveralKeysFit() throws {
+        let body = try #require(try JSONReader.parse(Self.response(Problem(for: .keyAmbiguous)).body).object)
+        #expect(body["code"]?.string == "key_not_found")
+        #expect(body["detail"]?.string?.hasPrefix("Several keys are stored for this content") == true)
+        #expect(body["hint"]?.string?.hasPrefix("Ask by key id") == true)
+        let none = try #require(try JSONReader.parse(Self.response(Problem(for: .keyNotFound)).body).object)
+        #expect(none["detail"]?.string == "No key is stored for this content.")
+    }
+
     @Test func tellsAnOfflineRightThatTheRequestMustSaySo() throws {
         let body = Self.response(Problem(for: .entitlement(.streamingNotGranted))).body
         #expect(try JSONReader.parse(body).object?["hint"]?.string?.contains("?offline=1") == true)

@@ -43,6 +43,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.tokenMissing, 401, "token_missing"),
         RefusalSample(.contentUnknown, 403, "content_mismatch"),
         RefusalSample(.keyNotFound, 404, "key_not_found"),
+        RefusalSample(.keyAmbiguous, 404, "key_not_found"),
         RefusalSample(.schemeNotPlayed(.cenc, isNamed: true), 404, "key_not_found"),
         RefusalSample(.schemeNotPlayed(.cbc1, isNamed: false), 403, "content_mismatch"),
         RefusalSample(.boundKeyMissing(boundNames, isNamed: true), 404, "key_not_found"),
@@ -202,7 +203,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the error cases, so that a missing sample is detected: a new case does not compile without a number here.
 extension LicenseError {
     static let caseCount =
-        17 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        18 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -223,11 +224,12 @@ extension LicenseError {
         case .schemeNotPlayed: 14
         case .periodNotServed: 15
         case .boundKeyMissing: 16
-        case .terms(let error, _): 17 + error.caseNumber
-        case .entitlement(let error): 17 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 17 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .keyAmbiguous: 17
+        case .terms(let error, _): 18 + error.caseNumber
+        case .entitlement(let error): 18 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 18 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            17 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            18 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }

@@ -29,6 +29,17 @@ import Testing
         }
     }
 
+    @Test func namesAMissingFolderAndHowItIsMade() {
+        let folder = "/no-such-folder-of-latchkey/data"
+        let error = StorageOpeningError.fileNotUsable(path: "\(folder)/latchkey.db", errno: 2)
+        let text = DaemonError.store(path: "\(folder)/latchkey.db", error).description
+        #expect(text.hasPrefix("cannot open the database \(folder)/latchkey.db: its folder \(folder) is missing; "))
+        #expect(text.contains("StateDirectory=NAME") && text.hasSuffix(": mkdir -p -m 700 \(folder)"))
+        // The folder is there, so the file itself is missing.
+        let file = StorageOpeningError.fileNotUsable(path: "/no-such-file-of-latchkey", errno: 2)
+        #expect(!DaemonError.store(path: "/", file).description.contains("folder"))
+    }
+
     @Test func namesTheListenerAndItsAddress() {
         let text = DaemonError.listener(
             name: "public", address: "127.0.0.1:80", .socket(.failed(.bind, errno: 98))
