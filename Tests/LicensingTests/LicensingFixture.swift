@@ -49,12 +49,12 @@ final class LicensingFixture: Sendable {
     /// returns for the key of the fixture.
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
-        module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
+        module: ((TestCredential) throws -> any LadderModule)? = nil,
+        source: ((ContentKeyRecord) -> any ContentKeySource)? = nil, recorder: DecisionRecorder? = nil,
         refusals: ((LoopContext) -> RefusalRecorder)? = nil, knowsRevocations: Bool = true,
         sessions: SessionTokens? = nil, slots: (any PlaybackSlotStore)? = nil,
         clock: any MonotonicClock = SystemMonotonicClock(),
         trustedClock: TrustedClock? = nil, livePeriods: RecentLivePeriods? = nil,
-        source: ((ContentKeyRecord) -> any ContentKeySource)? = nil,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
         group = try EventLoopGroup(count: loopCount)
