@@ -15,7 +15,7 @@ extension SKDTemplate {
             throw .notReadable(field.rawValue, instead: readable)
         }
         guard let short = try? ContentID("c"), let zero = KeyID(bytes: [UInt8](repeating: 0, count: 16)) else { return }
-        _ = try url(for: sample(short, zero, .sd, 0))
+        _ = try url(for: sample(short, zero, .sd, period: 0))
         let forms = AssetForms(template: self)
         for names in samples {
             // Long names may make a URL that is too long, which is no fault of the template.
@@ -69,7 +69,7 @@ extension SKDTemplate {
                         guard let contentID = try? ContentID(content), let keyID = try? KeyID(parsing: keyID),
                             let label = try? TrackLabel(track)
                         else { return nil }
-                        return sample(contentID, keyID, label, period)
+                        return sample(contentID, keyID, label, period: period)
                     }
                 }
             }
@@ -77,7 +77,7 @@ extension SKDTemplate {
     }
 
     /// Names of a key that the template can write.
-    private func sample(_ contentID: ContentID, _ keyID: KeyID, _ label: TrackLabel, _ period: UInt32) -> SKDNames {
+    private func sample(_ contentID: ContentID, _ keyID: KeyID, _ label: TrackLabel, period: UInt32) -> SKDNames {
         SKDNames(
             contentID: contentID, keyID: keyID, iv: Bytes16(high: 0x0123_4567_89AB_CDEF, low: UInt64(period)),
             periodIndex: fields.contains(.period) ? period : nil, trackLabel: fields.contains(.track) ? label : nil,

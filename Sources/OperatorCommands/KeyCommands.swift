@@ -195,7 +195,7 @@ struct KeyArguments {
                     contentID: contentID, trackLabel: policy.track.label, periodIndex: periodIndex, taken: known)
             }
             let made = try derived(keyID, derivation)
-            let record = try record(keyID, made.key, iv ?? made.iv, context)
+            let record = try record(keyID, made.key, iv: iv ?? made.iv, context)
             guard let isStored = try await store.insertUnlessTaken(record, isOnly: !isAnother) else {
                 throw try await hasKeyAlready(in: store)
             }
@@ -226,7 +226,7 @@ struct KeyArguments {
         let isOnly = !isAnother && (kind == .keyCreated || keyID == nil)
         let records = try KeyRecords(store.file, context)
         let made = try wrap(CommandError.noRandomBytes, try KeyGeneration.generateKeyID())
-        let record = try record(keyID ?? made, key, iv, context)
+        let record = try record(keyID ?? made, key, iv: iv, context)
         guard let outcome = try await store.insert(record, isOnly: isOnly) else {
             throw try await hasKeyAlready(in: store)
         }
@@ -234,7 +234,7 @@ struct KeyArguments {
     }
 
     private func record(
-        _ keyID: KeyID, _ key: ContentKey, _ iv: Bytes16, _ context: CommandContext
+        _ keyID: KeyID, _ key: ContentKey, iv: Bytes16, _ context: CommandContext
     ) throws(CommandError) -> ContentKeyRecord {
         var attributes = ContentKeyAttributes(
             keyID: keyID, contentID: contentID, track: policy.track, periodIndex: periodIndex,

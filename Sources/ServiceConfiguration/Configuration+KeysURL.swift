@@ -35,8 +35,10 @@ extension Configuration.KeysURL {
         let hosts = issuer.set("keysHosts", .hostOrAddress, allowsEmpty: true) ?? []
         let authorities = issuer.optional(
             "keysAuthorities", .file(in: issuer.directory, example: "tls/portal-ca.pem"))
-        let refresh = Self.time("keysRefresh", 1...86_400, FetchedKeys.refreshDefault, hasURL, in: issuer)
-        let maximumAge = Self.time("keysMaximumAge", 2...30 * 86_400, FetchedKeys.maximumAgeDefault, hasURL, in: issuer)
+        let refresh = Self.time(
+            "keysRefresh", 1...86_400, standard: FetchedKeys.refreshDefault, hasURL: hasURL, in: issuer)
+        let maximumAge = Self.time(
+            "keysMaximumAge", 2...30 * 86_400, standard: FetchedKeys.maximumAgeDefault, hasURL: hasURL, in: issuer)
 
         guard hasURL else {
             for name in ["keysHosts", "keysAuthorities", "keysRefresh", "keysMaximumAge"] where issuer.contains(name) {
@@ -80,7 +82,7 @@ extension Configuration.KeysURL {
 
     /// Only an issuer with a URL has the default in force.
     private static func time(
-        _ name: String, _ range: ClosedRange<Int64>, _ standard: Duration, _ hasURL: Bool,
+        _ name: String, _ range: ClosedRange<Int64>, standard: Duration, hasURL: Bool,
         in issuer: ConfigurationSection
     ) -> Duration {
         let form = ConfigurationForm<Duration>.seconds(range, example: standard.components.seconds)

@@ -81,13 +81,13 @@ extension ConfigurationLoader {
         let (source, id, state) = (configured.key, configured.kid, configured.state)
         switch configured.algorithm {
         case .es256:
-            return publicKey(source, path, configured.algorithm) { try? ES256PublicKey(parsing: $0) }
+            return publicKey(source, path, for: configured.algorithm) { try? ES256PublicKey(parsing: $0) }
                 .map { VerificationKey(id: id, es256: $0, state: state) }
         case .edDSA:
-            return publicKey(source, path, configured.algorithm) { try? Ed25519PublicKey(parsing: $0) }
+            return publicKey(source, path, for: configured.algorithm) { try? Ed25519PublicKey(parsing: $0) }
                 .map { VerificationKey(id: id, edDSA: $0, state: state) }
         case .rs256:
-            return publicKey(source, path, configured.algorithm) { try? RS256PublicKey(parsing: $0) }
+            return publicKey(source, path, for: configured.algorithm) { try? RS256PublicKey(parsing: $0) }
                 .map { VerificationKey(id: id, rs256: $0, state: state) }
         case .hs256: return hs256Key(configured, of: dialect, path)
         case .a256GCM: return nil
@@ -97,7 +97,7 @@ extension ConfigurationLoader {
     /// Reads a public key from a file with any permissions. A private key is refused, because a thief of it can make
     /// tokens.
     private mutating func publicKey<Key>(
-        _ source: SecretSource, _ path: String, _ algorithm: Configuration.KeyAlgorithm, _ parse: ([UInt8]) -> Key?
+        _ source: SecretSource, _ path: String, for algorithm: Configuration.KeyAlgorithm, _ parse: ([UInt8]) -> Key?
     ) -> Key? {
         guard let contents = publicFile(source, path) else { return nil }
         if let key = contents.withWipedArray(parse) { return key }

@@ -77,22 +77,22 @@ extension ConfigurationLoader {
         case .provisioned(let privateKey2048, let provisioningData):
             let bundle = source(entry.certificate, .certificate, place)
                 .flatMap { entryBundle($0, place.path(of: .certificate)) }
-            let small = privateKey(entry.privateKey1024, .privateKey1024, bits: 1024, place, &keys)
-            let large = privateKey(privateKey2048, .privateKey2048, bits: 2048, place, &keys)
+            let small = privateKey(entry.privateKey1024, .privateKey1024, bits: 1024, at: place, &keys)
+            let large = privateKey(privateKey2048, .privateKey2048, bits: 2048, at: place, &keys)
             let data = data(provisioningData, place)
             guard let bundle, let small, let large, let data else { return nil }
-            let pair1024 = pair(bundle.certificate1024, small, .privateKey1024, place)
-            let pair2048 = pair(bundle.certificate2048, large, .privateKey2048, place)
+            let pair1024 = pair(bundle.certificate1024, small, .privateKey1024, at: place)
+            let pair2048 = pair(bundle.certificate2048, large, .privateKey2048, at: place)
             guard let pair1024, let pair2048 else { return nil }
             return SDKEntryMaterial(
                 pair1024: pair1024, pair2048: pair2048, ladder: .library(UnconnectedLibrary()), provisioningData: data)
         case .applicationSecret(let secret):
             let certificate = source(entry.certificate, .certificate, place)
                 .flatMap { entryCertificate($0, place.path(of: .certificate)) }
-            let privateKey = privateKey(entry.privateKey1024, .privateKey1024, bits: 1024, place, &keys)
+            let privateKey = privateKey(entry.privateKey1024, .privateKey1024, bits: 1024, at: place, &keys)
             let ladder = ladder(.applicationSecret, secret.bytes.copy(), place.path(of: .secret))
             guard let certificate, let privateKey, let ladder,
-                let pair = pair(certificate, privateKey, .privateKey1024, place)
+                let pair = pair(certificate, privateKey, .privateKey1024, at: place)
             else { return nil }
             return SDKEntryMaterial(pair1024: pair, pair2048: nil, ladder: ladder, provisioningData: nil)
         }
@@ -110,7 +110,7 @@ extension ConfigurationLoader {
     }
 
     private mutating func privateKey(
-        _ name: String, _ member: SDKCertificates.Member, bits: Int, _ place: SDKEntryPlace, _ keys: inout PrivateKeys
+        _ name: String, _ member: SDKCertificates.Member, bits: Int, at place: SDKEntryPlace, _ keys: inout PrivateKeys
     ) -> RSAPrivateKey? {
         guard let source = source(name, member, place) else { return nil }
         return privateKey(source, bits: bits, &keys, place.path(of: member))
@@ -126,7 +126,7 @@ extension ConfigurationLoader {
 
     private mutating func pair(
         _ certificate: Certificate, _ privateKey: RSAPrivateKey, _ member: SDKCertificates.Member,
-        _ place: SDKEntryPlace
+        at place: SDKEntryPlace
     ) -> Credential.KeyPair? {
         pair(
             certificate, privateKey, named: SDKCertificates.Member.certificate.rawValue, place.path(of: member))

@@ -53,12 +53,12 @@ struct DeliveredFiles {
                     guard secret.digits == digits else { throw Self.conflict(secret.name, name, what) }
                     note(name, what, sameAs: secret.name)
                 } else {
-                    add("fairplay/application-secret.hex", digits, isSecret: true, name, what)
+                    add("fairplay/application-secret.hex", digits, isSecret: true, from: name, what)
                     secret = (name, digits)
                 }
                 continue
             }
-            let contents = try Self.read(bytes, name, &lastPassphrase, passphrase)
+            let contents = try Self.read(bytes, named: name, &lastPassphrase, passphrase)
             if contents.isEmpty {
                 report.append("\(name): not used, because \(Self.kind(of: bytes))")
             } else {
@@ -76,7 +76,7 @@ struct DeliveredFiles {
     func has(_ path: String) -> Bool { files.contains { $0.path == path } }
 
     private mutating func add(
-        _ path: String, _ contents: [UInt8], isSecret: Bool, _ name: String, _ what: String
+        _ path: String, _ contents: [UInt8], isSecret: Bool, from name: String, _ what: String
     ) {
         files.append(SetupFile(path: path, contents: contents, isSecret: isSecret))
         report.append("\(name): \(what), now \(path)")
@@ -125,7 +125,7 @@ struct DeliveredFiles {
     }
 
     private static func read(
-        _ bytes: [UInt8], _ name: String, _ last: inout SharedSecret?,
+        _ bytes: [UInt8], named name: String, _ last: inout SharedSecret?,
         _ ask: (_ file: String, _ isWrong: Bool) throws(CommandError) -> SharedSecret
     ) throws(CommandError) -> KeyMaterialFile {
         var isAsked = false
@@ -229,13 +229,13 @@ struct DeliveredFiles {
         }
         if found.count == 2, found[0].name == found[1].name, bundleNames.contains(found[0].name) {
             let bundle = found.flatMap(\.certificate.der)
-            add("fairplay/bundle.bin", bundle, isSecret: false, found[0].name, "both FairPlay certificates")
+            add("fairplay/bundle.bin", bundle, isSecret: false, from: found[0].name, "both FairPlay certificates")
         } else {
             for candidate in found {
                 let bits = candidate.certificate.rsaBits ?? 0
                 add(
-                    "fairplay/certificate-\(bits).der", candidate.certificate.der, isSecret: false, candidate.name,
-                    "the FairPlay certificate of \(bits) bits")
+                    "fairplay/certificate-\(bits).der", candidate.certificate.der, isSecret: false,
+                    from: candidate.name, "the FairPlay certificate of \(bits) bits")
             }
         }
         let teams = found.compactMap(\.certificate.organizationalUnit)
@@ -259,7 +259,7 @@ struct DeliveredFiles {
             if let taken {
                 note(source.name, what, sameAs: taken)
             } else {
-                add(path, try Self.pem(key), isSecret: true, source.name, what)
+                add(path, try Self.pem(key), isSecret: true, from: source.name, what)
                 taken = source.name
             }
         }
@@ -285,7 +285,7 @@ struct DeliveredFiles {
             root = chain.removeLast()
         }
         let pem = chain.map { Self.pem($0.certificate.der) }.joined()
-        add("tls/certificate.pem", Array(pem.utf8), isSecret: false, found.name, what)
+        add("tls/certificate.pem", Array(pem.utf8), isSecret: false, from: found.name, what)
         for issuer in chain.dropFirst() where issuer.name != found.name {
             report.append("\(issuer.name): the certificate of an issuer of \(what), now in tls/certificate.pem")
             used.insert(issuer.name)
@@ -313,7 +313,7 @@ struct DeliveredFiles {
                 note(source.name, what, sameAs: taken.name)
             } else {
                 tokenAlgorithm = algorithm
-                add("issuers/portal.pem", pem, isSecret: false, source.name, what)
+                add("issuers/portal.pem", pem, isSecret: false, from: source.name, what)
                 taken = (source.name, pem)
             }
         }

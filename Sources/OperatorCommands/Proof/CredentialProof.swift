@@ -52,14 +52,14 @@ struct CredentialProof {
         for file in samples {
             switch file {
             case .unusable(let finding): findings.append(finding)
-            case .sample(let sample): findings += await tried(sample, connected, ready, crypto)
+            case .sample(let sample): findings += await tried(sample, with: connected, ready, crypto)
             }
         }
         return findings + started.compactMap(\.spokenFinding)
     }
 
     private func tried(
-        _ sample: ProofSample, _ credentials: CredentialSet, _ ready: [String: LibraryProof], _ crypto: CryptoContext
+        _ sample: ProofSample, with credentials: CredentialSet, _ ready: [String: LibraryProof], _ crypto: CryptoContext
     ) async -> [DoctorFinding] {
         let check = "\(sample.name).open"
         let envelope: SPCEnvelope

@@ -15,7 +15,7 @@ struct LogLine {
         bytes.reserveCapacity(256)
         switch style {
         case .terminal:
-            appendWords(time, level, event, fields)
+            appendWords(time, level, event: event, fields)
             return
         case .journal: append("<\(level.priority)>")
         case .json: break
@@ -35,7 +35,7 @@ struct LogLine {
         append("}\n")
     }
 
-    private mutating func appendWords(_ time: WallTime, _ level: LogLevel, _ event: String, _ fields: [LogField]) {
+    private mutating func appendWords(_ time: WallTime, _ level: LogLevel, event: String, _ fields: [LogField]) {
         append(time)
         bytes.removeSubrange(0..<Self.dateSize)
         append(" \(level.rawValue)")
