@@ -302,13 +302,16 @@ struct LedgerVerification {
     func run(_ context: CommandContext, asJSON: Bool) throws(CommandError) {
         let result = try verify(context)
         let findings = result.findings
+        // A ledger whose node no checkpoint names was not compared with anything: it may have been replaced.
+        let ownCount = checkpoints.count - (result.verified?.strangeCheckpointCount ?? 0)
+        let isCompared = checkpoints.isEmpty || ownCount > 0
         if asJSON {
             try context.printObject { writer in
-                writer.member("isSound", findings.isEmpty)
+                writer.member("isSound", findings.isEmpty && isCompared)
                 writer.member("entries", result.rowCount)
                 writer.member("last", result.last)
                 writer.member("node", chain.node.text)
-                writer.member("checkpoints", checkpoints.count - (result.verified?.strangeCheckpointCount ?? 0))
+                writer.member("checkpoints", ownCount)
                 writer.member("otherNodesCheckpoints", result.verified?.strangeCheckpointCount ?? 0)
                 result.verified?.writePurges(to: &writer)
                 writer.objects("findings", findings) { $1.write(to: &$0) }
@@ -319,14 +322,18 @@ struct LedgerVerification {
                 try context.print(
                     "\(result.rowCount.counted("entry", "entries")) up to sequence \(result.last): nothing was altered")
                 for line in result.verified?.purgeLines ?? [] { try context.print(line) }
-                if checkpoints.count == result.verified?.strangeCheckpointCount ?? 0 {
-                    if !checkpoints.isEmpty { context.note("no checkpoint belongs to this node, \(chain.node)") }
+                if checkpoints.isEmpty {
                     context.note("without --checkpoints nothing shows whether the newest entries were cut off")
                 }
             }
         }
         if !findings.isEmpty { noteMissingKeys(context) }
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count.counted("finding"))") }
+        guard isCompared else {
+            throw .failed(
+                "no checkpoint of the file belongs to this ledger, \(chain.node): it was replaced, or the file is another"
+                    + " node's")
+        }
     }
 
     /// The checkpoints in the lines of a text, for example of a log in JSON.

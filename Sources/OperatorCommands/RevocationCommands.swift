@@ -75,7 +75,7 @@ extension Command {
                 try await desk.lift(given.target, by: OperatingSystemUser.actor, now: context.now)
             }
             guard let lifted else { throw .failed("nothing of this kind and value is revoked") }
-            try RevocationArguments.report(lifted, arguments, context)
+            try RevocationArguments.report(lifted, arguments, context, did: "lifted  ")
         })
 
     private static let listRevocations = Command(
@@ -189,9 +189,9 @@ private struct RevocationArguments {
     }
 
     static func report(
-        _ revocation: Revocation, _ arguments: Arguments, _ context: CommandContext
+        _ revocation: Revocation, _ arguments: Arguments, _ context: CommandContext, did: String = ""
     ) throws(CommandError) {
-        try context.printResult(revocation.text, or: { revocation.write(to: &$0) }, arguments)
+        try context.printResult(did + revocation.text, or: { revocation.write(to: &$0) }, arguments)
     }
 }
 

@@ -70,7 +70,7 @@ enum ProductionSetup {
             Then the first key and the first license. viewer-token is a file with a token of your own service. For this once you
             can also make one with the private key of its issuer, which stays off this host otherwise:
               [ ] sudo -u latchkey latchkey keys create --config \(file) --content movie-1
-              [ ] latchkey token mint --config \(file) --issuer-key FILE --content movie-1 > viewer-token
+              [ ] latchkey token mint --config \(file) --issuer-key FILE --content movie-1 --lease 5m > viewer-token
               [ ] latchkey doctor --config \(file) --url https://keys.example.com/fps/license \\
                       --viewer-token @viewer-token --asset-id skd://movie-1
             \(delivered?.sdk == nil ? "" : proof(file))

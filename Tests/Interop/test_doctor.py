@@ -92,7 +92,8 @@ def setup(daemon: OwnDaemon, tmp_path: Path) -> Path:
 
 
 def test_a_sound_installation_has_nothing_bad_and_gives_licenses(daemon: OwnDaemon) -> None:
-    token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
+    # A lease is given only to a device that reports its playback.
+    token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT, "--lease", "5m").strip()
     before = (daemon.setup / "latchkey.json5").read_bytes()
     diagnosis = doctor(
         daemon.setup, *server(daemon), "--viewer-token", token, "--asset-id", f"skd://{CONTENT}",

@@ -159,6 +159,15 @@ private enum LedgerSamplesOfOthers {
         #expect(try run.object()["otherNodesCheckpoints"]?.number?.signed == 1)
     }
 
+    /// A ledger that was replaced has another node's id, so no checkpoint of the old one fits.
+    @Test func aLedgerThatNoCheckpointNamesDoesNotVerify() async throws {
+        let time = try #require(UnixTime(seconds: Self.start + 60))
+        try fixture.folder.write("\(try LedgerSamplesOfOthers.checkpoint(at: time))\n".utf8, to: "log.txt")
+        let run = try await ledger("verify", "--json", "--checkpoints", fixture.folder.path("log.txt"))
+        #expect(run.status == 1 && run.messages.contains("no checkpoint of the file belongs to this ledger"))
+        #expect(try run.object()["isSound"]?.bool == false)
+    }
+
     @Test func reportsWhatThePurgesSay() async throws {
         var purger = try LedgerPurger.open(path: database, chain: chain)
         let now = try #require(UnixTime(seconds: Self.start + 86_400))

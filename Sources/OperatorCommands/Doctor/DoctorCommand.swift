@@ -99,7 +99,7 @@ extension Command {
         }
         var check = LicenseCheck(
             loaded: loaded, token: try SecretArgument.token(LicenseCheck.viewerToken, token, context), assetID: assetID,
-            url: url)
+            url: url, now: context.now)
         if let path = arguments.value(LicenseCheck.authorities) {
             check.authorities = try CommandFile.read(path).revealed()
         }

@@ -27,6 +27,8 @@ struct LicenseCheck {
     let assetID: String
     let url: String
     var authorities: [UInt8]?
+    /// Unix time in seconds.
+    let now: Int64
 
     /// One finding for each credential that has an application secret, and each version of SPCs that it serves.
     var findings: [DoctorFinding] {
@@ -56,8 +58,11 @@ struct LicenseCheck {
         let crypto: CryptoContext
         do throws(CryptoError) {
             crypto = try CryptoContext()
-            request = try SimulatedDevice(certificate: certificate, ladder: ladder, using: crypto)
-                .makeRequest(DeviceOptions(version: version, assetID: Array(assetID.utf8)))
+            var options = DeviceOptions(version: version, assetID: Array(assetID.utf8))
+            // A lease is given only for a playback that the device reports.
+            options.playbackState = MediaPlaybackState(
+                createdAt: UInt32(clamping: now), state: .readyToStart, sessionID: try RandomBytes.generateUInt64())
+            request = try SimulatedDevice(certificate: certificate, ladder: ladder, using: crypto).makeRequest(options)
         } catch {
             return .bad(Self.check, "\(title): OpenSSL made no SPC (\(error))", remedy: "latchkey credentials check")
         }
