@@ -125,6 +125,24 @@ def running_daemon(
 
 
 @contextmanager
+def installed_programs(system: Path) -> Iterator[Path]:
+    """The programs in `usr/bin` of a folder, as the package has them. Yields the folder of the documents beside them."""
+    given = Path(os.environ["LATCHKEY_BIN"])
+    (system / "usr/bin").mkdir(parents=True)
+    for program in (given, given.with_name("latchkeyd")):
+        copy = system / "usr/bin" / program.name
+        try:
+            os.link(program.resolve(), copy)
+        except OSError:
+            shutil.copy(program, copy)
+    os.environ["LATCHKEY_BIN"] = str(system / "usr/bin" / given.name)
+    try:
+        yield system / "usr/share/doc/latchkey/html"
+    finally:
+        os.environ["LATCHKEY_BIN"] = str(given)
+
+
+@contextmanager
 def without_locked_memory(folder: Path) -> Iterator[OwnDaemon]:
     """Runs a daemon that may lock no memory: as another user if this is root, who may always lock memory."""
     setup = new_setup(folder)

@@ -30,6 +30,7 @@ from fairplay_device.spc import SPCOptions, device_for
 from lengths import IS_LONG, inputs
 from license_client import Answer, LicenseClient
 from openapi_lab import DESCRIPTION_PATH, METHODS, Description, Lab, new_content, new_message_id, running_lab
+from own_daemon import installed_programs
 from packagers import Request, vector
 from secret_watch import WATCH
 
@@ -57,8 +58,12 @@ CERTIFICATE_PATHS = {
 
 @pytest.fixture(scope="module")
 def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    with running_lab(tmp_path_factory.mktemp("openapi")) as lab:
-        yield lab
+    folder = tmp_path_factory.mktemp("openapi")
+    with installed_programs(folder) as documents:
+        documents.mkdir(parents=True)
+        (documents / "index.html").write_text("<!doctype html>\n")
+        with running_lab(folder) as lab:
+            yield lab
 
 
 def message(lab: Lab, version: int = 2, **options: object) -> bytes:
@@ -221,6 +226,7 @@ def good_answers_to_operators(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
         yield method, "/", lab.ask(method, "/", If_None_Match=str(page.header("ETag")))
         for file in ("main.js", "theme.css", "favicon.svg", "index.html"):
             yield method, "/page/{file}", lab.ask(method, "/page/{file}", at={"file": file})
+        yield method, "/help/{file}", lab.ask(method, "/help/{file}", at={"file": "index.html"})
         yield method, "/metrics", lab.ask(method, "/metrics", authorization=admin)
         yield method, "/v1/revocations", lab.ask(method, "/v1/revocations", authorization=admin)
         at = {"requestId": str(refused.header("X-Request-Id"))}

@@ -4,7 +4,6 @@ what readers look for, and its pages have no barrier and fit into a phone.
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import pytest
 from browser import Page
 from conftest import Lab, add_operators, required
 from desk import Desk
-from own_daemon import OwnDaemon, running_daemon
+from own_daemon import OwnDaemon, installed_programs, running_daemon
 from test_access import AXE_RUN, AXE_SHOW, SEVERE, WIDTHS, save_picture
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,17 +58,8 @@ class Installed:
 def installed(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     binaries = Path(required("LATCHKEY_BIN", "program latchkey")).parent
     system = tmp_path_factory.mktemp("installed")
-    site = system / "usr/share/doc/latchkey/html"
-    subprocess.run([ROOT / "Scripts/build-site", "--bin", binaries, site], check=True)
-    (system / "usr/bin").mkdir()
-    for program in ("latchkey", "latchkeyd"):
-        copy = system / "usr/bin" / program
-        try:
-            os.link(binaries / program, copy)
-        except OSError:
-            shutil.copy(binaries / program, copy)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LATCHKEY_BIN", str(system / "usr/bin/latchkey"))
+    with installed_programs(system) as site:
+        subprocess.run([ROOT / "Scripts/build-site", "--bin", binaries, site], check=True)
         with running_daemon(system, prepare=add_operators) as daemon:
             yield Installed(daemon, site)
 
