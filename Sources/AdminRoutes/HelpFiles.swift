@@ -1,4 +1,5 @@
 package import Foundation
+import Glibc
 import HTTPMessages
 import HTTPServing
 import RouteKit
@@ -13,14 +14,16 @@ package struct HelpFiles: Sendable {
     static let prefix = "/help/"
     /// What the operator's page opens.
     private static let first = prefix + "index.html"
-    /// The largest site in bytes, and the most files, that are kept. The package's has about 4 MB in 150 files.
+    /// The largest site in bytes, and the most files and folders.
     private static let sizeMaximum = 32 << 20
     private static let countMaximum = 4096
+    /// The end of the name of a file that stands beside the same file without it, and is compressed.
+    private static let compressed = ".gz"
 
     /// The site's search runs in a worker, and its icons are pictures inside of its style sheets.
     private static let policy =
         "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; "
-        + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        + "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
     private let files: [String: PageFiles.File]
 
@@ -32,30 +35,51 @@ package struct HelpFiles: Sendable {
     }
 
     /// Reads the site that is installed with this program: `/usr/share/doc/latchkey/html` for `/usr/bin/latchkeyd`.
+    ///
+    /// Its scripts have the operator's session. So a program elsewhere has no site, and the site of a stranger is none.
     package static func installed(_ logger: Logger) -> HelpFiles {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             return none
         }
-        let folder = URL(filePath: program).deletingLastPathComponent().appending(path: "../share/doc/latchkey/html")
-        return read(from: folder.standardizedFileURL, logger)
+        let binaries = URL(filePath: program).deletingLastPathComponent()
+        let folder = binaries.appending(path: "../share/doc/latchkey/html").standardizedFileURL
+        let owner = try? FileManager.default.attributesOfItem(atPath: folder.path)[.ownerAccountID] as? NSNumber
+        guard binaries.lastPathComponent == "bin", let owner, [0, getuid()].contains(owner.uint32Value) else {
+            return none
+        }
+        return read(from: folder, logger)
     }
 
     /// Reads the site. Without one, or if it cannot be read, there is no help, and the daemon serves all the same.
+    ///
+    /// Of a file that is there compressed too, only that form is kept: a network may hold 1 MiB of answers that its
+    /// clients have not read, and the index of the search is larger.
     package static func read(from folder: URL, _ logger: Logger) -> HelpFiles {
         guard let paths = FileManager.default.enumerator(atPath: folder.path) else { return none }
         var files: [String: PageFiles.File] = [:]
-        var size = 0
-        for case let path as String in paths where paths.fileAttributes?[.type] as? FileAttributeType == .typeRegular {
+        var (size, count) = (0, 0)
+        for case let path as String in paths {
+            let attributes = paths.fileAttributes
+            count += 1
+            if attributes?[.type] as? FileAttributeType == .typeRegular {
+                size += (attributes?[.size] as? NSNumber)?.intValue ?? 0
+            }
+            guard size <= sizeMaximum, count <= countMaximum else {
+                logger.warning("help_unreadable", [.string("cause", "the site is too large")])
+                return none
+            }
+            guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
             guard let content = FileManager.default.contents(atPath: folder.appending(path: path).path) else {
                 logger.warning("help_unreadable", [.string("file", path)])
                 return none
             }
-            size += content.count
-            guard size <= sizeMaximum, files.count < countMaximum else {
-                logger.warning("help_unreadable", [.string("cause", "the site is too large")])
-                return none
-            }
             files[prefix + path] = PageFiles.File(name: path, content: Array(content))
+        }
+        for (path, file) in files where path.hasSuffix(compressed) {
+            let plain = String(path.dropLast(compressed.count))
+            files[path] = nil
+            guard files[plain] != nil else { continue }
+            files[plain] = PageFiles.File(name: plain, content: file.body, isCompressed: true)
         }
         return HelpFiles(files: files)
     }

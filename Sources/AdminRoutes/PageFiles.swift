@@ -14,8 +14,11 @@ enum PageFiles {
         /// The entity tag, with its quotes: the first 16 bytes of the content's SHA-256, in hexadecimal digits.
         let tag: String?
         let body: [UInt8]
+        /// Whether the body is compressed by gzip (RFC 9110, section 8.4.1.3). Every browser reads that.
+        let isCompressed: Bool
 
-        init(name: String, content: [UInt8]) {
+        init(name: String, content: [UInt8], isCompressed: Bool = false) {
+            self.isCompressed = isCompressed
             contentType = PageFiles.contentType(of: name)
             // Without a digest, browsers load the file each time.
             tag = (try? SHA256Digest.of(content)).map { "\"\(Hexadecimal.encode($0.prefix(16)))\"" }
@@ -61,6 +64,7 @@ enum PageFiles {
             return HTTPResponse(status: .notModified, fields: fields)
         }
         fields.append("Content-Type", file.contentType)
+        if file.isCompressed { fields.append("Content-Encoding", "gzip") }
         return HTTPResponse(status: .ok, fields: fields, body: file.body)
     }
 

@@ -80,6 +80,19 @@ import Testing
         #expect(log.lines.isEmpty)
     }
 
+    @Test func aFileIsServedCompressedIfThatFormIsThere() async throws {
+        try folder.write([0x1F, 0x8B, 1], to: "html/index.json.gz")
+        try folder.write([0x1F, 0x8B, 2], to: "html/alone.css.gz")
+        let fixture = try RoutesFixture(help: read())
+        let response = await ask(fixture, "/help/index.json")
+        #expect(response.body == [0x1F, 0x8B, 1] && response.fields["Content-Encoding"] == "gzip")
+        #expect(response.fields["Content-Type"] == "application/json")
+        #expect(await ask(fixture, "/help/index.html").fields["Content-Encoding"] == nil)
+        for path in ["/help/index.json.gz", "/help/alone.css.gz", "/help/alone.css"] {
+            #expect(await ask(fixture, path).status == .notFound)
+        }
+    }
+
     @Test func aFileThatCannotBeReadIsToldAndIsNoReasonToStop() throws {
         // A site that is too large is not kept.
         let file = folder.path("html/large")
