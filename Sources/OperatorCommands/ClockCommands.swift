@@ -122,7 +122,7 @@ private struct ClockState {
         guard let record, let difference else { return (lines + ["known     nothing yet"]).joined(separator: "\n") }
         lines += [
             "known     \(UnixTime.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
-            "settled   \(UnixTime.text(record.settled)): what has ended by this time is deleted",
+            "confirmed \(UnixTime.text(record.settled)): what has ended by this time is deleted",
             "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
         ]
         if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number.counted("time"))") }

@@ -114,7 +114,7 @@ private struct StoreInformation {
         let range = summary.firstSequence.map { ", from sequence \($0) to \(summary.link.sequence)" } ?? ""
         lines.append(("ledger entries", "\(summary.entryCount)\(range)"))
         if let sealedAt = summary.sealedAt { lines.append(("last entry at", UnixTime.text(sealedAt))) }
-        if let settled = summary.settled { lines.append(("settled time", UnixTime.text(settled))) }
+        if let settled = summary.settled { lines.append(("confirmed time", UnixTime.text(settled))) }
         return lines
     }
 
@@ -191,7 +191,7 @@ private enum SharedInformation {
                 ("shared size", StoreInformation.mebibytes(summary.size)),
                 ("shared keys", "\(summary.keyCount)"),
             ]
-            if let settled = summary.settled { lines.append(("shared settled time", UnixTime.text(settled))) }
+            if let settled = summary.settled { lines.append(("shared confirmed time", UnixTime.text(settled))) }
             for node in summary.nodes {
                 lines.append(
                     ("ledger copy", "node \(node.node), called \(node.label ?? "-"), to sequence \(node.last)"))

@@ -19,7 +19,7 @@ extension OpenedLicense {
         [
             "content key  \(Hexadecimal.encode(contentKey.bytes.revealed()))",
             "content IV   \(Hexadecimal.encode(contentIV.bytes))",
-            "kept         \(terms.isPersistent ? "the device may store the key" : "no")",
+            "offline      \(terms.isPersistent ? "the device may store the key" : "no")",
             "lease        \(terms.lease.map { "\($0.value) s" } ?? "none")",
             "rental       \(terms.rental.map { "\($0.value) s" } ?? "none")",
         ] + (terms.offlineKey?.lines ?? []) + [
@@ -51,7 +51,7 @@ extension LicenseTerms {
             words.append("playback \(offlineKey.playback.map { "\($0.value) s" } ?? "without end")")
         }
         if words.isEmpty, !isPersistent { words.append("session") }
-        if isPersistent { words.insert("kept", at: 0) }
+        if isPersistent { words.insert("stored offline", at: 0) }
         if let hdcp { words.append("HDCP \(hdcp.name)") }
         if let securityLevel { words.append("at least \(securityLevel.name)") }
         return words.joined(separator: ", ")

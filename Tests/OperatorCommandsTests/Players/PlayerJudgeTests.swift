@@ -152,7 +152,7 @@ import Testing
         let kept = LicenseTerms(validity: .duration(.persistent))
         let verdict = judge(.hlsJS, requests, isOffline: true, try ckc(requests[0], kept))
         #expect(verdict.verdict == .plays)
-        #expect(verdict.terms.first?.summary == "kept")
+        #expect(verdict.terms.first?.summary == "stored offline")
     }
 
     @Test func judgesEachKeyOfAnArray() throws {
