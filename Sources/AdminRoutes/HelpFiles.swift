@@ -36,7 +36,8 @@ package struct HelpFiles: Sendable {
 
     /// Reads the site that is installed with this program: `/usr/share/doc/latchkey/html` for `/usr/bin/latchkeyd`.
     ///
-    /// Its scripts have the operator's session. So a program elsewhere has no site, and the site of a stranger is none.
+    /// The scripts of the site run with the operator's session. So the program must be in a folder named `bin`, and the
+    /// site must belong to root or to the daemon's user. Otherwise there is no help.
     package static func installed(_ logger: Logger) -> HelpFiles {
         guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             return none
