@@ -8,9 +8,19 @@ import java.time.Instant;
 import java.util.Base64;
 
 public final class Mint {
+    /** A text in JSON. */
+    static String quoted(String text) {
+        var result = new StringBuilder("\"");
+        for (char unit : text.toCharArray()) {
+            boolean isEscaped = unit < 0x20 || unit == '"' || unit == '\\';
+            result.append(isEscaped ? String.format("\\u%04x", (int) unit) : String.valueOf(unit));
+        }
+        return result.append('"').toString();
+    }
+
     static String mint(PrivateKey key, String kid, String claims) throws Exception {
         var encoder = Base64.getUrlEncoder().withoutPadding();
-        var header = "{\"alg\":\"ES256\",\"kid\":\"" + kid + "\"}";
+        var header = "{\"alg\":\"ES256\",\"kid\":" + quoted(kid) + "}";
         var signed = encoder.encodeToString(header.getBytes("UTF-8")) + "."
             + encoder.encodeToString(claims.getBytes("UTF-8"));
         // "SHA256withECDSA" would write DER. A JWT has r and s, 32 bytes each.
@@ -25,10 +35,10 @@ public final class Mint {
         var key = KeyFactory.getInstance("EC").generatePrivate(
             new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem)));
         long now = Instant.now().getEpochSecond(); // seconds since 1970
-        // With texts from elsewhere, let a JSON library write the claims.
         var claims = """
-            {"iss": "https://portal.example", "aud": "latchkey", "sub": "viewer-7", "iat": %d, "exp": %d,
-             "rights": [{"content": "movie-42", "lease": 300}]}""".formatted(now, now + 300);
+            {"iss": "https://portal.example", "aud": "latchkey", "sub": %s, "iat": %d, "exp": %d,
+             "rights": [{"content": %s, "lease": 300}]}"""
+            .formatted(quoted("viewer-7"), now, now + 300, quoted("movie-42"));
         System.out.println(mint(key, "portal-1", claims));
     }
 }

@@ -175,6 +175,21 @@ def test_a_program_makes_a_good_token(sample: str, portal: Portal) -> None:
     assert portal.ask(token, "channel-1") == "content_mismatch"
 
 
+@pytest.mark.parametrize("sample", LANGUAGES)
+def test_a_program_writes_any_name(sample: str, portal: Portal) -> None:
+    """A name with quotes stays one name, and adds no claim."""
+    text = (SAMPLES / sample).read_text()
+    name = re.compile(r"""(["'])viewer-7\1""")
+    assert len(name.findall(text)) == 1
+    # A literal in each of the languages.
+    changed = name.sub(lambda _: r'"viewer \"7\" \\ ö"', text)
+    program = portal.folder / sample
+    program.write_text(changed)
+    token = run_sample(LANGUAGES[sample][1], program, portal.folder)
+    assert tokens.header_and_claims(token)[1]["sub"] == 'viewer "7" \\ ö'
+    assert isinstance(portal.ask(token), OpenedCKC)
+
+
 def test_php_signs_whatever_r_and_s_are(portal: Portal, tmp_path: Path) -> None:
     """DER leaves out the zeros in front of r and s, one of which begins with a zero in 128 signatures."""
     text = (SAMPLES / "mint.php").read_text()
