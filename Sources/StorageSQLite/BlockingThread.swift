@@ -33,10 +33,17 @@ final class BlockingThread: Sendable {
     /// Throws `unavailable(.busy)` if too many calls wait, or if the system cannot start a thread.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws(StoreError) -> Value {
         guard start() else { throw .unavailable(.busy) }
+        // Safe: only the thread uses it from here on. It is released before the caller goes on, so that nothing that
+        // the call needs, such as an open database, outlives the call.
+        nonisolated(unsafe) var body: (@Sendable () -> Value)? = body
         let answer: Value? = await withCheckedContinuation { continuation in
             let isAccepted = state.update { state in
                 guard state.waiting.count < Self.queueLengthMaximum else { return false }
-                state.waiting.append { continuation.resume(returning: body()) }
+                state.waiting.append {
+                    let answer = unsafe body?()
+                    unsafe body = nil
+                    continuation.resume(returning: answer)
+                }
                 return true
             }
             if !isAccepted { continuation.resume(returning: nil) }
