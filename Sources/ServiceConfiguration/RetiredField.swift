@@ -1,5 +1,5 @@
 /// A field of an earlier version that is none any more. Its name leads to a message of its own, because the name was
-/// right once. Documentation/operate/upgrades.md has the reasons.
+/// right once. CHANGELOG.md has the reasons.
 package enum RetiredField: Equatable, Sendable {
     case renamed(to: String)
     /// The value is the same everywhere now.
