@@ -4,6 +4,8 @@ import ServiceConfiguration
 package enum AdminData: Hashable, Sendable, CaseIterable {
     case status
     case history
+    /// What devices have stated in the last hour, and how many of them were refused.
+    case deviceKinds
     case events
     /// The last refusals; one of them is at `AdminAddress.refusal`.
     case refusals
@@ -20,6 +22,7 @@ package enum AdminData: Hashable, Sendable, CaseIterable {
         switch self {
         case .status: "/v1/status"
         case .history: "/v1/history"
+        case .deviceKinds: "/v1/device-kinds"
         case .events: "/v1/events"
         case .refusals: "/v1/refusals"
         case .ledger: "/v1/ledger"
@@ -39,7 +42,7 @@ package enum AdminData: Hashable, Sendable, CaseIterable {
     /// What the sender needs. The plots show nothing of single requests, keys and viewers.
     var permission: AdminPermission {
         switch self {
-        case .status, .history, .events: .watch
+        case .status, .history, .deviceKinds, .events: .watch
         case .refusals, .ledger, .contents, .contentKeys: .look
         }
     }

@@ -18,17 +18,19 @@ package final class AdminDataEndpoint: Sendable {
     package struct Parts: Sendable {
         package let status: StatusSource
         package let history: History
+        package let devices: DeviceHistory
         package let events: EventStreams
         package let pages: LedgerPageQueue
         package let contents: ContentDesk
         package let pseudonyms: Pseudonymizer
 
         package init(
-            status: StatusSource, history: History, events: EventStreams, pages: LedgerPageQueue,
-            contents: ContentDesk, pseudonyms: Pseudonymizer
+            status: StatusSource, history: History, devices: DeviceHistory, events: EventStreams,
+            pages: LedgerPageQueue, contents: ContentDesk, pseudonyms: Pseudonymizer
         ) {
             self.status = status
             self.history = history
+            self.devices = devices
             self.events = events
             self.pages = pages
             self.contents = contents
@@ -67,6 +69,9 @@ package final class AdminDataEndpoint: Sendable {
                 _ = try query(request, [])
                 return .now(.json(id, expectedSize: 1024, parts.status.report().write))
             case .history: return .now(try history(request, id))
+            case .deviceKinds:
+                _ = try query(request, [])
+                return .now(.json(id, expectedSize: 2048, parts.devices.write))
             case .events: return try events(request, by: actor, id, mayRead)
             case .refusals: return .now(try recentRefusals(request, id))
             case .ledger: return try ledger(request, names, id)

@@ -7,6 +7,7 @@ extension DeviceFacts {
         let blocks = payload.optional
         capabilities =
             blocks.capabilities.map { Capabilities(rawValue: bytes.readUInt64(at: $0.lowerBound + 8)) } ?? []
+        statesCapabilities = blocks.capabilities != nil
         let report = blocks.readableSecurityLevelReport(in: bytes).map { SecurityLevelReport(bytes, at: $0.lowerBound) }
         securityReport = report
         identity = blocks.deviceIdentity.map { DeviceIdentity(bytes, at: $0.lowerBound) }

@@ -7,6 +7,8 @@ import ByteCoding
 package struct DeviceFacts: Sendable, Equatable {
     /// The device's capabilities; empty if the SPC has no block of capabilities.
     package let capabilities: Capabilities
+    /// Whether the SPC has a block of capabilities.
+    package let statesCapabilities: Bool
     /// The report of the security level; nil if it is missing, or has a form that this server cannot read.
     package let securityReport: SecurityLevelReport?
     package let identity: DeviceIdentity?
@@ -47,11 +49,12 @@ package struct DeviceFacts: Sendable, Equatable {
     /// The level as a number: from the report or, without a report, from the capability bits. With an old deny list, it
     /// is Baseline at most. Nil if the SPC states no level.
     private var securityNumber: UInt64? {
-        guard hasOldDenyList else { return reportedNumber }
-        return min(reportedNumber ?? .max, SecurityLevel.baseline.rawValue)
+        guard hasOldDenyList else { return statedLevel }
+        return min(statedLevel ?? .max, SecurityLevel.baseline.rawValue)
     }
 
-    private var reportedNumber: UInt64? {
+    /// The level as the device states it, whatever its deny list; nil if the SPC states none.
+    package var statedLevel: UInt64? {
         if let securityReport { return securityReport.rawLevel }
         if capabilities.contains(.securityLevelMain) { return SecurityLevel.main.rawValue }
         return capabilities.contains(.securityLevelBaseline) ? SecurityLevel.baseline.rawValue : nil

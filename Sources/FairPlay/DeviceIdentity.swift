@@ -60,6 +60,16 @@ package enum DeviceType: UInt64, Sendable, CaseIterable {
     case television = 0xc150_0767_c86c_1fae
     case mobile = 0x8551_fd5e_31f4_79b3
     case watch = 0x5da8_6ac0_c571_55dc
+
+    /// The class that newer devices of this type state.
+    package var deviceClass: DeviceClass {
+        switch self {
+        case .mac: .appleDesktop
+        case .television: .appleLivingRoom
+        case .mobile: .appleMobile
+        case .watch: .appleWearable
+        }
+    }
 }
 
 /// The device classes (protocol, section 4.6).

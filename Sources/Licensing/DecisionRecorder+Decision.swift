@@ -104,6 +104,7 @@ extension DecisionRecorder {
         entry.previous = request.claims.renewal.map { LicenseID($0.license) }
         entry.subject = try subject(of: authorization)
         entry.device = device
+        entry.stated = request.stated
         entry.tokenID = try tokenName(
             of: request, subject: authorization.subject, tokenID: authorization.tokenID,
             using: crypto)

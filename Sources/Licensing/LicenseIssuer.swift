@@ -298,6 +298,8 @@ package final class IssuedLicense: Sendable {
     package var times: LicenseTimes { granted.times }
     package var facts: LicenseFacts { LicenseFacts(id, terms, times) }
     package var key: ContentKeyAttributes { request.key }
+    /// What the device has stated about itself.
+    package var stated: DeviceSummary { request.stated }
     package var credentialName: String { request.admission.credentialKey.credentialName }
 }
 

@@ -119,6 +119,8 @@ package final class LicensePipeline: @unchecked Sendable {
     ) async throws(LicenseError) -> LicenseOutcome {
         let opened = try await open(admission)
         let spc = opened.spc
+        // If the service refuses, nothing else is noted.
+        admission.note(DeviceSummary(spc.device))
         let decision = try await decide(admission, spc, callback, now: now)
         do throws(LicenseError) {
             try admissionControl.count(
@@ -140,11 +142,15 @@ package final class LicensePipeline: @unchecked Sendable {
         let asset = (try? spc?.identifiedAsset).map { keys.reference(to: $0) }
         var found = RefusalFacts()
         found.add(claims, pseudonyms)
-        if let asset, !error.isRejection { found.add(asset) }
+        if !error.isRejection {
+            if let asset { found.add(asset) }
+            if let spc { admission.note(DeviceSummary(spc.device)) }
+        }
         found.add(CheckedValues(error, from: admission.request.origin, nil, under: admission.rules))
         admission.note(found)
         refusals?.note(
-            error, claims, admission.refusalFacts, asset: asset, now: now, request: admission.request.id)
+            error, claims, admission.refusalFacts, asset: asset, from: admission.refusedDevice, now: now,
+            request: admission.request.id)
     }
 
     private func outcome(

@@ -15,6 +15,7 @@ struct OpenedRequest: Sendable {
         let held: HeldClaims
         let spc: SPC
         let device: DeviceFacts
+        let stated: DeviceSummary
         let key: ContentKeyAttributes
         let revocations: RevocationView
         let use: LicenseUse
@@ -28,6 +29,7 @@ struct OpenedRequest: Sendable {
             self.held = held
             self.spc = spc
             device = spc.device
+            stated = DeviceSummary(device)
             self.key = key
             self.revocations = revocations
             use = admission.request.use ?? LicenseUse(grantedBy: held.claims, for: RequestedContent(key))
@@ -58,6 +60,8 @@ struct OpenedRequest: Sendable {
     var remembersRental: Bool { facts.held.claims.remembersRental }
     var spc: SPC { facts.spc }
     var device: DeviceFacts { facts.device }
+    /// What the device states about itself, as the ledger has it.
+    var stated: DeviceSummary { facts.stated }
     var key: ContentKeyAttributes { facts.key }
     var revocations: RevocationView { facts.revocations }
     /// What the license is for: as the app says it, or else as its token grants it.

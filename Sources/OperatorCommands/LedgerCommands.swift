@@ -136,11 +136,20 @@ struct LedgerArguments {
     private static let token = CommandOption("--token", .value("ID"), help: "entries for the token with this id")
     private static let cookie = CommandOption(
         "--cookie", .value("TEXT"), help: "entries with this cookie, which the token's issuer has chosen")
+    private static let deviceClass = CommandOption(
+        "--device-class", .value("CLASS"),
+        help: "entries of devices that state this class: mobile, living_room, desktop, spatial, wearable or a number")
+    private static let securityLevel = CommandOption(
+        "--security-level", .value("LEVEL"), help: "entries of devices that state this level: audio, baseline or main")
+    private static let osVersion = CommandOption(
+        "--os-version", .value("VERSION"), help: "entries of devices with this system: 17, 17.4 or 17.4.1")
     private static let from = CommandOption(
         "--from", .value("TIME"), help: "from this time on, as 2026-01-31T12:00:00Z")
     private static let to = CommandOption("--to", .value("TIME"), help: "before this time")
 
-    static let filters = [license, content, subject, issuer, token, cookie, from, to]
+    static let filters = [
+        license, content, subject, issuer, token, cookie, deviceClass, securityLevel, osVersion, from, to,
+    ]
 
     private static let limitDefault = 100
     private static let limits = 1...10_000
@@ -155,11 +164,15 @@ struct LedgerArguments {
         configuration = try OpenedLedger.configuration(arguments.required(.config), context)
         path = configuration.configuration.storage.databasePath
         doubt = PseudonymDoubt.note(on: "--subject", arguments.value(Self.subject), takesMark: true)
-        query = LedgerQuery(
+        var query = LedgerQuery(
             license: try arguments.value(Self.license).map(Self.licenseID), content: arguments.value(Self.content),
             subject: try Self.subject(arguments, configuration, context), tokenID: arguments.value(Self.token),
             cookie: arguments.value(Self.cookie), from: try arguments.time(Self.from),
             to: try arguments.time(Self.to))
+        query.stated = StatedFilter(
+            deviceClass: arguments.value(Self.deviceClass), securityLevel: arguments.value(Self.securityLevel),
+            osVersion: arguments.value(Self.osVersion))
+        self.query = query
         if let from = query.from, let to = query.to, from >= to {
             throw .usage("--from is not before --to, so that no entry can match")
         }

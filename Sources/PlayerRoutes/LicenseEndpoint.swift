@@ -171,7 +171,7 @@ package struct LicenseEndpoint: Sendable {
         } catch {
             return refuse(
                 Problem(for: error), because: error.cause, id: context.id, form: form,
-                facts: admission.refusalFacts, version: admission.envelope.version)
+                facts: admission.refusalFacts, version: admission.envelope.version, of: admission.refusedDevice)
         }
     }
 
@@ -274,6 +274,7 @@ package struct LicenseEndpoint: Sendable {
             var error: LicenseError?
             var version: SPCVersion?
             var facts: RefusalFacts?
+            var device: DeviceSummary?
             switch admission {
             case .failure(let refusal): error = refusal
             case .success:
@@ -282,13 +283,14 @@ package struct LicenseEndpoint: Sendable {
                 switch outcome {
                 case .success(let outcome):
                     return KeyResult(label: label, note(outcome, of: admission, form: form, in: context, on: loop))
-                case .failure(let refusal): (error, facts) = (refusal, admission.refusalFacts)
+                case .failure(let refusal):
+                    (error, facts, device) = (refusal, admission.refusalFacts, admission.refusedDevice)
                 }
             }
             let refusal = error ?? .overloaded
             let problem = note(
                 refusal, form: form, version: version,
-                facts: facts ?? context.control.facts(of: refusal, from: company.sender), in: context)
+                facts: facts ?? context.control.facts(of: refusal, from: company.sender), of: device, in: context)
             return KeyResult(label: label, .refused(problem))
         }
         return LicenseAnswer.response(to: results, as: shape, at: clock.wallTime, context.id)
@@ -304,7 +306,8 @@ package struct LicenseEndpoint: Sendable {
         switch outcome {
         case .license(let license):
             metrics.issued(
-                admission.envelope.version, form, isRepeated: license.isRepeated, after: loop.now - context.start)
+                admission.envelope.version, form, to: license.stated, isRepeated: license.isRepeated,
+                after: loop.now - context.start)
             log(license, form, context.id)
             return .license(license)
         case .syncReport(let accepted):
@@ -320,11 +323,12 @@ package struct LicenseEndpoint: Sendable {
 
     /// Notes the refusal of one key among several.
     private func note(
-        _ error: LicenseError, form: MessageForm, version: SPCVersion?, facts: RefusalFacts, in context: Context
+        _ error: LicenseError, form: MessageForm, version: SPCVersion?, facts: RefusalFacts,
+        of device: DeviceSummary?, in context: Context
     ) -> Problem {
         var problem = Problem(for: error)
         problem.tellDiagnosis(of: error, under: context.rules)
-        metrics.refused(problem.code, form)
+        metrics.refused(problem.code, form, of: device)
         refusals.note(
             "license_refused", problem, because: error.cause, id: context.id, facts: facts,
             spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
@@ -344,9 +348,9 @@ package struct LicenseEndpoint: Sendable {
 
     private func refuse(
         _ problem: Problem, because cause: RefusalCause, id: RequestID, form: MessageForm,
-        facts: RefusalFacts = RefusalFacts(), version: SPCVersion? = nil
+        facts: RefusalFacts = RefusalFacts(), version: SPCVersion? = nil, of device: DeviceSummary? = nil
     ) -> HTTPResponse {
-        metrics.refused(problem.code, form)
+        metrics.refused(problem.code, form, of: device)
         return refusals.response(
             to: "license_refused", problem, because: cause, id: id, facts: facts,
             spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
@@ -362,7 +366,8 @@ package struct LicenseEndpoint: Sendable {
                 .string("validity", license.terms.validity.name),
                 .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
                 .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
-                .string("shape", form.rawValue), .bool("repeated", license.isRepeated),
+                .string("device", license.stated.text), .string("shape", form.rawValue),
+                .bool("repeated", license.isRepeated),
             ])
     }
 

@@ -1,5 +1,7 @@
 import FairPlay
 package import Licensing
+package import Records
+package import RouteKit
 package import Telemetry
 
 /// Counts the requests of players. Labels are closed sets: no subject, asset or device is ever one.
@@ -11,6 +13,7 @@ package final class PlayerMetrics: Sendable {
     package let repeatedLicenses: Counter
     package let refusals: MetricFamily<ProblemCode, Counter>
     package let licenseDuration: Histogram
+    package let devices: DeviceTally
     private let syncReports: Counter
     private let requests: MetricFamily<RequestLabels, Counter>
     /// The counter that most requests use, looked up once.
@@ -40,12 +43,16 @@ package final class PlayerMetrics: Sendable {
         refusals = registry.counters(
             "latchkey_licenses_refused_total", help: "License requests that were refused, by code.",
             by: ProblemCode.self)
+        devices = DeviceTally(in: registry)
         licenseDuration = registry.histogram(
             "latchkey_license_duration_seconds",
             help: "Time from a whole license request to its license.", bounds: Histogram.requestDurationBounds)
     }
 
-    func issued(_ version: SPCVersion, _ form: MessageForm, isRepeated: Bool, after duration: Duration) {
+    func issued(
+        _ version: SPCVersion, _ form: MessageForm, to device: DeviceSummary, isRepeated: Bool, after duration: Duration
+    ) {
+        devices.noteLicense(device)
         (form == .raw ? issuedRaw : requests[RequestLabels(form, .issued)]).increment()
         if isRepeated { repeatedLicenses.increment() }
         switch version {
@@ -66,8 +73,10 @@ package final class PlayerMetrics: Sendable {
         requests[RequestLabels(form, .accepted)].increment()
     }
 
-    package func refused(_ code: ProblemCode, _ form: MessageForm) {
+    /// Counts a refusal; of `device`, if its SPC was opened.
+    package func refused(_ code: ProblemCode, _ form: MessageForm, of device: DeviceSummary? = nil) {
         refused(code)
+        if let device { devices.noteRefusal(device) }
         requests[RequestLabels(form, .refused)].increment()
     }
 

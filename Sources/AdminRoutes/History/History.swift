@@ -37,7 +37,7 @@ package final class History: Sendable {
     }
 
     /// Adds a closure that hears each sample on the loop, every two seconds.
-    func tell(_ watcher: @escaping @Sendable ([Float]) -> Void) {
+    package func tell(_ watcher: @escaping @Sendable ([Float]) -> Void) {
         watchers.withLock { $0.append(watcher) }
     }
 

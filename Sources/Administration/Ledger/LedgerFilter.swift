@@ -9,6 +9,7 @@ package enum LedgerFilter {
     /// The parameters of a search. An entry must match all that are given.
     package static let parameters = [
         "request", "license", "subject", "issuer", "cookie", "customer", "device", "playback", "content", "key",
+        "deviceClass", "securityLevel", "osVersion",
     ]
 
     /// Reads a search.
@@ -32,9 +33,13 @@ package enum LedgerFilter {
         let query = LedgerQuery(
             license: license, content: try value("content") { $0 }, subject: try subject(names, pseudonyms, text),
             request: try value("request") { $0 })
-        return query.also(
+        var narrowed = query.also(
             device: try value("device") { text in device(text, pseudonyms) },
             keyID: try value("key") { text in try? KeyID(parsing: text) }, playback: try value("playback") { $0 })
+        narrowed.stated = StatedFilter(
+            deviceClass: try value("deviceClass") { $0 }, securityLevel: try value("securityLevel") { $0 },
+            osVersion: try value("osVersion") { $0 })
+        return narrowed
     }
 
     private static func subject(

@@ -74,6 +74,7 @@ extension LedgerFind {
         writer.member("cookie", entry.cookie)
         writer.member("cmcdSession", entry.facts[.playerSession])
         writer.member("cmcdContent", entry.facts[.playerContent])
+        writer.object("stated", entry.stated) { $1.write(to: &$0) }
         writer.member("detail", entry.detail)
         writer.member("lease", entry.lease.map { Int64($0) })
         writer.member("rental", entry.rental.map { Int64($0) })
@@ -108,7 +109,8 @@ extension LedgerFind {
         // Clients, issuers and packagers choose some of these texts.
         let detail = entry.detail.isEmpty ? "" : "  " + VisibleText.shown(entry.detail)
         let parts = members.compactMap { member in member.value.map { "  \(member.name) \(VisibleText.shown($0))" } }
-        return entry.kind.word + detail + parts.joined()
+        let stated = entry.stated.map { "  stated (\($0.text))" } ?? ""
+        return entry.kind.word + detail + parts.joined() + stated
     }
 
     /// The first half of a pseudonym, which is all that a ledger stores, as hexadecimal digits.
@@ -116,6 +118,22 @@ extension LedgerFind {
 
     private static func time(_ seconds: Int64) -> String {
         UnixTime(seconds: seconds)?.description ?? String(seconds)
+    }
+}
+
+extension DeviceSummary {
+    /// The words for what the device has stated; null for what it has not.
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("deviceClass", classWord)
+        writer.member("osVersion", operatingSystem.map(Self.version))
+        writer.member("securityLevel", securityLevel?.word)
+        writer.member("output", output.word)
+        writer.member("playbackState", playback?.word)
+        writer.member("machine", machine?.word)
+        writer.member("denyListVersion", denyList.map { Int64($0) })
+        writer.member("capabilities", capabilities.map { Int64($0) })
+        writer.member("protocolVersion", Int64(versions.used))
+        writer.member("protocolVersionNewest", Int64(versions.newest))
     }
 }
 

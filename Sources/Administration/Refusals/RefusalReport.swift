@@ -66,6 +66,7 @@ package struct RefusalReport: Equatable, Sendable {
         all[.cause] = nil
         all[.content] = entry.content
         all[.keyID] = entry.keyID?.description
+        all[.device] = entry.stated?.text
         all[.subject] = entry.subject.map { Hexadecimal.encode($0.firstHalf.bytes) }
         facts = (numbers.count == 2 ? numbers : []) + all.all.map { ($0.name.word, $0.text) }
     }

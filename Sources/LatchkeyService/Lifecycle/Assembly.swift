@@ -101,7 +101,7 @@ struct Assembly {
                 listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust },
                 preflights: { [metrics, cell = book.cell] in metrics.preflights.entries(under: cell.current.cors) }),
             health: health, wallClock: clock)
-        let history = try makeHistory(records, shared, servers.resources)
+        let (history, devices) = try makeHistory(records, shared, servers.resources)
         records.tellNodes { [clock] in
             let condition = health.condition(now: (clock.wallTime, SystemMonotonicClock().monotonicTime))
             return NodeReport(
@@ -110,7 +110,7 @@ struct Assembly {
         let routes = makeRoutes(
             RouteParts(
                 records: records, book: book, shared: shared, health: health, packagers: packagers,
-                revocations: revocations, history: history, status: pages))
+                revocations: revocations, history: history, devices: devices, status: pages))
         try listen(listeners, routes)
         let parts = DaemonParts(
             metrics: metrics, health: health, listeners: listeners, loopCount: loops.requests.loops.count,
@@ -344,7 +344,7 @@ struct Assembly {
     /// of the run before.
     private mutating func makeHistory(
         _ records: LicenseRecords, _ shared: SharedLicensing, _ resources: ServerResources
-    ) throws(DaemonError) -> History {
+    ) throws(DaemonError) -> (History, DeviceHistory) {
         let requestLoops = loops.requests.loops
         let sources = metrics.historySources.merging(records.historySources) { $1 }
             .merging(shared.historySources(loopCount: requestLoops.count)) { $1 }
@@ -352,12 +352,14 @@ struct Assembly {
         let history = History(sources, wallClock: clock)
         let file = try wrap(
             DaemonError.loops, try HistoryFile(loaded.databasePath + ".plots", of: history, logger: logger))
+        let devices = DeviceHistory(metrics.player.devices, wallClock: clock)
+        history.tell { _ in devices.look() }
         history.start(on: loops.admin)
         running.add(.adminLoop) {
             history.stop()
             file.stop()
         }
-        return history
+        return (history, devices)
     }
 
     /// The parts from which the routes are made.
@@ -369,6 +371,7 @@ struct Assembly {
         let packagers: PackagerEndpoints.Parts
         let revocations: RevocationKeeper
         let history: History
+        let devices: DeviceHistory
         let status: StatusSource
     }
 
@@ -396,7 +399,7 @@ struct Assembly {
                 accounts: AccountEndpoint(
                     desk: records.accountDesk(loaded.pseudonymizer), refusals: refusals, clock: clock),
                 data: AdminDataEndpoint.Parts(
-                    status: parts.status, history: parts.history,
+                    status: parts.status, history: parts.history, devices: parts.devices,
                     events: EventStreams(parts.history, parts.status), pages: records.pages,
                     contents: storage.contentDesk, pseudonyms: loaded.pseudonymizer),
                 adminSessions: parts.book.adminSessions,

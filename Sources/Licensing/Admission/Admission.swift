@@ -29,9 +29,14 @@ package final class Admission: Sendable {
     /// came alone.
     let seat: DecisionSeat?
     /// What a refusal has found, noted where it is known; nil as long as nothing is refused.
-    private let findings: Mutex<RefusalFacts?>
+    private let findings: Mutex<Findings?>
     /// The admission that this one is a copy of, whose findings count.
     private let original: Admission?
+
+    private struct Findings {
+        var facts = RefusalFacts()
+        var device: DeviceSummary?
+    }
 
     /// Reads the container of the SPC, and finds the credential that the SPC names. Needs no private key. Throws `spc`.
     init(
@@ -73,15 +78,30 @@ package final class Admission: Sendable {
     package var refusalFacts: RefusalFacts {
         var facts = RefusalFacts(request.origin, rules, pseudonyms)
         facts[.credential] = credentialKey.credentialName
-        if let found = (original ?? self).findings.withLock({ $0 }) { facts.add(found) }
+        if let found = (original ?? self).findings.withLock({ $0 }) {
+            facts.add(found.facts)
+            facts[.device] = found.device?.text
+        }
         return facts
     }
 
+    /// What the device of a refused request has stated about itself; nil if its SPC was not opened.
+    package var refusedDevice: DeviceSummary? { (original ?? self).findings.withLock { $0?.device } }
+
     /// Notes what a refusal has found. What was noted before stays.
     func note(_ found: RefusalFacts) {
+        noteFinding { $0.facts.add(found) }
+    }
+
+    /// Notes the device of a request that is refused.
+    func note(_ device: DeviceSummary) {
+        noteFinding { $0.device = device }
+    }
+
+    private func noteFinding(_ note: (inout Findings) -> Void) {
         (original ?? self).findings.withLock { findings in
-            var all = findings ?? RefusalFacts()
-            all.add(found)
+            var all = findings ?? Findings()
+            note(&all)
             findings = all
         }
     }

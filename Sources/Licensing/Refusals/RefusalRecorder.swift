@@ -46,18 +46,19 @@ package final class RefusalRecorder: Sendable {
 
     /// Records a refusal, with what is known about it.
     ///
-    /// `asset` is what the SPC asked for, if it was opened. `now` is in seconds since 1970. `request` is the request id
+    /// `asset` is what the SPC asked for, and `device` what its device stated, if it was opened. `now` is in seconds since 1970. `request` is the request id
     /// that was told to the client.
     func note(
         _ error: LicenseError, _ claims: Claims, _ facts: RefusalFacts = RefusalFacts(),
-        asset: AssetReference? = nil, now: Int64, request: String? = nil
+        asset: AssetReference? = nil, from device: DeviceSummary? = nil, now: Int64, request: String? = nil
     ) {
         // A store that fails takes no row either.
         if case .store = error { return omit(1) }
         guard let rate, hasRoom(), takesShare(claims, of: rate), rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
         guard
-            let entries = entries(for: error, claims, facts, asset: asset, omitted: before, now: now, request: request)
+            let entries = entries(
+                for: error, claims, facts, asset: asset, from: device, omitted: before, now: now, request: request)
         else {
             return omit(before + 1)
         }
@@ -87,8 +88,8 @@ package final class RefusalRecorder: Sendable {
     }
 
     private func entries(
-        for error: LicenseError, _ claims: Claims, _ facts: RefusalFacts, asset: AssetReference?, omitted: UInt64,
-        now: Int64, request: String?
+        for error: LicenseError, _ claims: Claims, _ facts: RefusalFacts, asset: AssetReference?,
+        from device: DeviceSummary?, omitted: UInt64, now: Int64, request: String?
     ) -> [LedgerEntry]? {
         do throws(CryptoError) {
             var entry = LedgerEntry(
@@ -98,6 +99,7 @@ package final class RefusalRecorder: Sendable {
             }
             (entry.tokenID, entry.cookie, entry.request) = (claims.tokenID, claims.cookie, request)
             entry.facts = facts
+            entry.stated = device
             entry.facts[.cause] = error.cause.line
             // The key that was found, or else what the SPC named.
             entry.content = facts[.content]

@@ -2,13 +2,13 @@ import ByteCoding
 
 /// The encoding of an entry, which a ledger stores, seals and ships.
 ///
-/// There are four versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
+/// There are five versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
 /// refusal, or the issuer of a token without a subject as the only fact. Version 4 has the player's own names among
-/// the facts. An entry is written in the first version that
-/// has a place for all of its fields. Programs that know only that version can then read it.
+/// the facts, and version 5 what the device has stated about itself. An entry is written in the first version that has a
+/// place for all of its fields. Programs that know only that version can then read it.
 ///
 ///     size  field
-///        1  version, 1 to 4
+///        1  version, 1 to 5
 ///        1  kind
 ///   2 or 4  flags, below, big-endian, 4 bytes from version 2 on; all other bits are 0
 ///       16  license
@@ -32,6 +32,7 @@ import ByteCoding
 ///            flag 0x8000, version 2
 ///        1  number of facts, at least 1, in the order of their names; for each its name (1) and a text of at most 64,
 ///            128 (issuer, content of the player) or 192 bytes (found, expected, cause); flag 0x10000, version 3
+///    6...22  `DeviceSummary`                        flag 0x20000, version 5
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last. The last
 /// byte is zero only in the number 0. A signed number n is the number 2n, or -2n - 1 if it is negative. A difference of
@@ -40,13 +41,14 @@ import ByteCoding
 /// half an HMAC is enough to identify it (RFC 2104 section 5).
 ///
 /// Each entry has exactly one encoding: a longer or different one is refused. A license of a named subject with a UUID
-/// as its token id takes about 110 bytes.
+/// as its token id takes about 120 bytes.
 extension LedgerEntry {
     /// The versions that are written. Other versions are refused.
     static let firstVersion: UInt8 = 1
     static let secondVersion: UInt8 = 2
     static let thirdVersion: UInt8 = 3
     static let fourthVersion: UInt8 = 4
+    static let fifthVersion: UInt8 = 5
     /// The largest size of a content id, in bytes.
     package static let contentSizeMaximum = 200
     /// The largest size of a token id, cookie or detail, in bytes.
@@ -65,6 +67,7 @@ extension LedgerEntry {
         entry.actor = actor.map { $0.cut(toSize: Self.textSizeMaximum) }
         entry.request = request.map { $0.cut(toSize: Self.textSizeMaximum) }
         if let report { entry.report?.streamIDs = Array(report.streamIDs.prefix(DeviceReport.streamIDCountMaximum)) }
+        entry.stated = stated?.bounded
         return entry
     }
 
@@ -75,6 +78,7 @@ extension LedgerEntry {
 
     /// The first version that has a place for all of the entry's fields.
     private var version: UInt8 {
+        guard stated == nil else { return Self.fifthVersion }
         if let last = facts.all.last { return last.name > .cause ? Self.fourthVersion : Self.thirdVersion }
         return fitsFirstVersion ? Self.firstVersion : Self.secondVersion
     }
@@ -107,6 +111,7 @@ extension LedgerEntry {
         if let request { writer.write(request, sizeMaximum: Self.textSizeMaximum) }
         if let report { writer.write(report) }
         if !facts.isEmpty { writer.write(facts) }
+        if let stated { writer.write(stated) }
         return writer.bytes
     }
 
@@ -114,7 +119,7 @@ extension LedgerEntry {
     package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
-        guard (Self.firstVersion...Self.fourthVersion).contains(version) else { throw .unsupportedVersion(version) }
+        guard (Self.firstVersion...Self.fifthVersion).contains(version) else { throw .unsupportedVersion(version) }
         guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
         let flags = try LedgerEntryFlags(
             parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32(),
@@ -141,6 +146,7 @@ extension LedgerEntry {
         if flags.contains(.request) { request = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
         if flags.contains(.report) { report = try reader.readReport() }
         if flags.contains(.facts) { facts = try reader.readFacts() }
+        if flags.contains(.stated) { stated = try reader.readDeviceSummary() }
         try reader.finish()
         guard self.version == version else { throw .notCanonical }
     }
@@ -164,6 +170,7 @@ extension LedgerEntry {
         if request != nil { flags.insert(.request) }
         if report != nil { flags.insert(.report) }
         if !facts.isEmpty { flags.insert(.facts) }
+        if stated != nil { flags.insert(.stated) }
         return flags.rawValue
     }
 }
@@ -199,6 +206,7 @@ private struct LedgerEntryFlags: OptionSet {
     static let request = LedgerEntryFlags(rawValue: 0x4000)
     static let report = LedgerEntryFlags(rawValue: 0x8000)
     static let facts = LedgerEntryFlags(rawValue: 0x10000)
+    static let stated = LedgerEntryFlags(rawValue: 0x20000)
 
     init(rawValue: UInt32) {
         self.rawValue = rawValue
@@ -209,7 +217,8 @@ private struct LedgerEntryFlags: OptionSet {
         switch version {
         case LedgerEntry.firstVersion: LedgerEntryFlags(rawValue: 0x1FFF)
         case LedgerEntry.secondVersion: LedgerEntryFlags(rawValue: 0xFFFF)
-        default: LedgerEntryFlags(rawValue: 0x1FFFF)  // The third, and the fourth, which has no more flags.
+        case LedgerEntry.thirdVersion, LedgerEntry.fourthVersion: LedgerEntryFlags(rawValue: 0x1FFFF)
+        default: LedgerEntryFlags(rawValue: 0x3FFFF)
         }
     }
 

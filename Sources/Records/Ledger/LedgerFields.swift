@@ -22,18 +22,23 @@ struct LedgerFieldWriter {
         write(UInt16(truncatingIfNeeded: value))
     }
 
+    mutating func write(_ value: UInt64) {
+        write(UInt32(truncatingIfNeeded: value >> 32))
+        write(UInt32(truncatingIfNeeded: value))
+    }
+
     /// Writes a report with at most 250 of its stream ids.
     mutating func write(_ report: DeviceReport) {
         let streamIDs = report.streamIDs.prefix(DeviceReport.streamIDCountMaximum)
-        append(report.flags)
+        write(report.flags)
         write(report.titleID)
         write(UInt8(streamIDs.count))
         for streamID in streamIDs { write(streamID) }
     }
 
     mutating func write(_ value: Bytes16) {
-        append(value.high)
-        append(value.low)
+        write(value.high)
+        write(value.low)
     }
 
     mutating func write(number: UInt64) {
@@ -58,12 +63,6 @@ struct LedgerFieldWriter {
         } else {
             bytes.append(UInt8(text.utf8.count))
             bytes.append(contentsOf: text.utf8)
-        }
-    }
-
-    private mutating func append(_ word: UInt64) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
         }
     }
 }
@@ -94,10 +93,14 @@ struct LedgerFieldReader {
         return UInt32(high) << 16 | UInt32(try readUInt16())
     }
 
-    mutating func readReport() throws(LedgerEntryError) -> DeviceReport {
+    /// Reads eight bytes, big-endian.
+    mutating func readFixedUInt64() throws(LedgerEntryError) -> UInt64 {
         let high = try readFixedUInt32()
-        let flags = UInt64(high) << 32 | UInt64(try readFixedUInt32())
-        var report = DeviceReport(flags: flags, titleID: try readBytes16(), streamIDs: [])
+        return UInt64(high) << 32 | UInt64(try readFixedUInt32())
+    }
+
+    mutating func readReport() throws(LedgerEntryError) -> DeviceReport {
+        var report = DeviceReport(flags: try readFixedUInt64(), titleID: try readBytes16(), streamIDs: [])
         let count = Int(try readUInt8())
         guard count <= DeviceReport.streamIDCountMaximum else { throw .notCanonical }
         for _ in 0..<count { report.streamIDs.append(try readBytes16()) }

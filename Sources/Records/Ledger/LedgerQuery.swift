@@ -16,6 +16,8 @@ package struct LedgerQuery: Equatable, Sendable {
     package var keyID: KeyID?
     /// The id of a playback session that its device has reported as ended. No index finds it.
     package var playback: String?
+    /// What the device has stated. No index finds it.
+    package var stated = StatedFilter()
     /// The first second of the search, since 1970.
     package var from: Int64?
     /// The second after the last one of the search.
@@ -51,6 +53,7 @@ package struct LedgerQuery: Equatable, Sendable {
             && (request == nil || entry.request == request)
             && (device == nil || entry.device == device) && (keyID == nil || entry.keyID == keyID)
             && (playback == nil || entry.kind == .sessionEndReported && entry.detail == playback)
+            && stated.matches(entry.stated)
             && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
     }
 
@@ -61,6 +64,33 @@ package struct LedgerQuery: Equatable, Sendable {
         }
             ?? subject.map { LedgerTerm($0) } ?? cookie.map { LedgerTerm(.cookie, $0) }
             ?? content.map { LedgerTerm(.content, $0) }
+    }
+}
+
+/// A search for what devices have stated: a summary must have each word that is set.
+package struct StatedFilter: Equatable, Sendable {
+    /// The word for a class, or its number.
+    package var deviceClass: String?
+    /// The word for a level, or its 16 hexadecimal digits.
+    package var securityLevel: String?
+    /// The first numbers of a version, such as `17` or `17.4`.
+    package var osVersion: String?
+
+    package init(deviceClass: String? = nil, securityLevel: String? = nil, osVersion: String? = nil) {
+        self.deviceClass = deviceClass
+        self.securityLevel = securityLevel
+        self.osVersion = osVersion
+    }
+
+    package var isEmpty: Bool { deviceClass == nil && securityLevel == nil && osVersion == nil }
+
+    package func matches(_ stated: DeviceSummary?) -> Bool {
+        guard !isEmpty else { return true }
+        guard let stated else { return false }
+        let version = stated.operatingSystem.map(DeviceSummary.version)
+        return (deviceClass == nil || stated.classWord == deviceClass)
+            && (securityLevel == nil || stated.securityLevel?.word == securityLevel)
+            && (osVersion.map { wanted in version.map { "\($0).".hasPrefix("\(wanted).") } ?? false } ?? true)
     }
 }
 

@@ -150,6 +150,7 @@ package struct RenewalSummary: Sendable {
             entry.device = last.device
             entry.tokenID = last.tokenID
             entry.facts = last.facts
+            entry.stated = last.stated
             entry.cookie = last.cookie
             entry.lease = last.lease
             entry.rental = last.rental

@@ -35,6 +35,8 @@ package struct RefusalFacts: Equatable, Sendable {
         case playerSession = 12
         /// The player's own name for the content (CMCD's `cid`). Rows of licenses have it too.
         case playerContent = 13
+        /// What the device has stated about itself: the text of a `DeviceSummary`.
+        case device = 14
 
         package static func < (one: Name, other: Name) -> Bool { one.rawValue < other.rawValue }
 
@@ -54,6 +56,7 @@ package struct RefusalFacts: Equatable, Sendable {
             case .cause: "cause"
             case .playerSession: "cmcd_session"
             case .playerContent: "cmcd_content"
+            case .device: "device"
             }
         }
 
@@ -64,6 +67,7 @@ package struct RefusalFacts: Equatable, Sendable {
             case .issuer, .playerContent: 128
             case .content: LedgerEntry.contentSizeMaximum
             case .found, .expected, .cause: 192
+            case .device: 250
             }
         }
     }
@@ -112,7 +116,7 @@ extension RefusalFacts {
     /// Without those for which an entry has fields of its own.
     var withoutEntryFields: RefusalFacts {
         var facts = self
-        for name in [Name.content, .keyID, .subject] { facts[name] = nil }
+        for name in [Name.content, .keyID, .subject, .device] { facts[name] = nil }
         return facts
     }
 }

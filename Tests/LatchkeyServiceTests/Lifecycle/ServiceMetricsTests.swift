@@ -6,6 +6,7 @@ import KeyCrypto
 import Licensing
 import POSIXSockets
 import PlayerMessages
+import Records
 import Telemetry
 import TestSupport
 import Testing
@@ -58,9 +59,40 @@ import Testing
         )
     }
 
+    private static let phone: DeviceSummary = {
+        var phone = DeviceSummary(versions: .init(used: 1, newest: 3))
+        (phone.deviceClass, phone.securityLevel, phone.operatingSystem) = (2, .main, 17 << 16 | 4 << 8)
+        return phone
+    }()
+
+    /// What devices state is counted in series of a fixed number, however many unknown devices there are.
+    @Test func countsWhatDevicesState() throws {
+        for number in 0..<UInt32(10_000) {
+            var device = DeviceSummary(versions: .init(used: 1, newest: 1))
+            (device.deviceClass, device.securityLevel) = (number * 7 + 6, .other(UInt64(number)))
+            device.operatingSystem = number << 8
+            metrics.player.refused(.securityLevel, .raw, of: device)
+        }
+        metrics.player.refused(.securityLevel, .raw, of: DeviceSummary(versions: .init(used: 1, newest: 1)))
+        metrics.player.issued(.v1, .raw, to: Self.phone, isRepeated: false, after: .zero)
+        let counts = try scrape().values.filter { $0.key.hasPrefix("latchkey_requests_by_") }
+        #expect(counts.count <= 50)
+        let classes = counts.filter { $0.key.hasPrefix("latchkey_requests_by_device_class_total") }
+        // 127, 128 and 255 are known classes.
+        let other = (0..<UInt32(10_000)).map { $0 * 7 + 6 }.filter { DeviceSummary.classWords[$0] == nil }.count
+        #expect(
+            classes["latchkey_requests_by_device_class_total{device_class=\"other\",outcome=\"refused\"}"]
+                == Double(other))
+        #expect(classes["latchkey_requests_by_device_class_total{device_class=\"none\",outcome=\"refused\"}"] == 1)
+        #expect(classes["latchkey_requests_by_device_class_total{device_class=\"mobile\",outcome=\"issued\"}"] == 1)
+        #expect(counts["latchkey_requests_by_os_major_total{os_major=\"17\",outcome=\"issued\"}"] == 1)
+        #expect(
+            counts["latchkey_requests_by_security_level_total{security_level=\"main\",outcome=\"issued\"}"] == 1)
+    }
+
     @Test func measuresLicenses() throws {
-        metrics.player.issued(.v1, .raw, isRepeated: false, after: .milliseconds(3))
-        metrics.player.issued(.v2, .form, isRepeated: true, after: .milliseconds(5))
+        metrics.player.issued(.v1, .raw, to: Self.phone, isRepeated: false, after: .milliseconds(3))
+        metrics.player.issued(.v2, .form, to: Self.phone, isRepeated: true, after: .milliseconds(5))
         let text = try scrape()
         #expect(text["latchkey_license_duration_seconds_count"] == 2)
         #expect(text["latchkey_licenses_repeated_total"] == 1)
@@ -70,7 +102,7 @@ import Testing
 
     /// Every request shape has its samples before the first request.
     @Test func countsRequestsByShape() throws {
-        metrics.player.issued(.v1, .keyArray, isRepeated: false, after: .zero)
+        metrics.player.issued(.v1, .keyArray, to: Self.phone, isRepeated: false, after: .zero)
         metrics.player.refused(.spcMalformed, .unread)
         let requests = try scrape().values.filter { $0.key.hasPrefix("latchkey_license_requests_total") }
         for name in RequestShape.names + ["unread"] {

@@ -51,6 +51,7 @@ import Testing
     private let pseudonyms: Pseudonymizer
     private let handler: Handler
     private let pages: LedgerPageQueue
+    private let tally = DeviceTally(in: MetricsRegistry())
 
     init() throws {
         folder = try TemporaryDirectory()
@@ -83,8 +84,10 @@ import Testing
         handler = Handler(
             endpoint: AdminDataEndpoint(
                 .init(
-                    status: status, history: history, events: EventStreams(history, status, clock: clock),
-                    pages: pages, contents: ContentDesk(store), pseudonyms: pseudonyms),
+                    status: status, history: history,
+                    devices: DeviceHistory(tally, wallClock: clock, clock: clock),
+                    events: EventStreams(history, status, clock: clock), pages: pages, contents: ContentDesk(store),
+                    pseudonyms: pseudonyms),
                 recent: recent, refusals: Refusals(logger: logger, recent: recent, clock: clock), clock: clock))
     }
 

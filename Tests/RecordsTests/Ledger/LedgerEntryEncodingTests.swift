@@ -8,7 +8,7 @@ import Testing
     /// The size of the longest encoding, in bytes.
     private static let encodedSizeMaximum =
         6 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 5 * 65 + 3 * 5 + 2 * 10 + 25 + 3 * 16
-        + 1 + RefusalFacts.Name.allCases.reduce(0) { $0 + 2 + $1.sizeMaximum }
+        + 1 + RefusalFacts.Name.allCases.reduce(0) { $0 + 2 + $1.sizeMaximum } + DeviceSummary.sizeMaximum
 
     @Test func isAsDocumented() throws {
         var entry = LedgerEntry(
@@ -105,8 +105,8 @@ import Testing
 
     @Test func refusesAnotherVersion() {
         var bytes = LedgerSamples.license().encoded()
-        bytes[0] = 5
-        #expect(throws: LedgerEntryError.unsupportedVersion(5)) { try LedgerEntry(parsing: bytes) }
+        bytes[0] = 6
+        #expect(throws: LedgerEntryError.unsupportedVersion(6)) { try LedgerEntry(parsing: bytes) }
     }
 
     @Test func saysWhoDidWhat() throws {

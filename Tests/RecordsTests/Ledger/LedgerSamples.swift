@@ -66,7 +66,32 @@ enum LedgerSamples {
         for name in RefusalFacts.Name.allCases {
             entry.facts[name] = maybe(using: &generator) { text(upTo: 64, using: &$0) }
         }
+        entry.stated = maybe(using: &generator) { summary(using: &$0) }
         return entry.bounded
+    }
+
+    /// Any summary, of known and of unknown devices.
+    static func summary(using generator: inout SeededGenerator) -> DeviceSummary {
+        var summary = DeviceSummary(
+            versions: .init(
+                used: UInt32.random(in: 0...20, using: &generator), newest: UInt32.random(in: 0...20, using: &generator)
+            ))
+        summary.securityLevel = maybe(using: &generator) { generator in
+            [.audio, .baseline, .main, .other(.random(in: 0 ... .max, using: &generator))]
+                .randomElement(using: &generator) ?? .main
+        }
+        if Bool.random(using: &generator) {
+            summary.deviceClass = maybe(using: &generator) { number(using: &$0) }
+        } else {
+            summary.deviceType = maybe(using: &generator) { UInt64.random(in: 0 ... .max, using: &$0) }
+        }
+        summary.operatingSystem = maybe(using: &generator) { UInt32.random(in: 0...0xFF_FFFF, using: &$0) }
+        summary.denyList = maybe(using: &generator) { UInt16.random(in: 0 ... .max, using: &$0) }
+        summary.capabilities = maybe(using: &generator) { UInt16.random(in: 0 ... .max, using: &$0) }
+        summary.output = DeviceSummary.Output.allCases.randomElement(using: &generator) ?? .local
+        summary.playback = maybe(using: &generator) { DeviceSummary.Playback.allCases.randomElement(using: &$0) } ?? nil
+        summary.machine = maybe(using: &generator) { DeviceSummary.Machine.allCases.randomElement(using: &$0) } ?? nil
+        return summary
     }
 
     private static func maybe<Value>(

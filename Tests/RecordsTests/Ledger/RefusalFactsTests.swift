@@ -48,7 +48,7 @@ import Testing
     /// They have fields of their own, which the indexes read.
     @Test func leavesContentKeyAndSubjectToTheEntry() {
         var entry = Self.entry
-        for name in [RefusalFacts.Name.content, .keyID, .subject] { entry.facts[name] = "x" }
+        for name in [RefusalFacts.Name.content, .keyID, .subject, .device] { entry.facts[name] = "x" }
         #expect(entry == Self.entry)
     }
 

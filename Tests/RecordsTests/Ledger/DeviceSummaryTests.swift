@@ -1,0 +1,116 @@
+import ByteCoding
+import TestSupport
+import Testing
+
+@testable import Records
+
+@Suite struct DeviceSummaryTests {
+    /// An iPhone with everything that newer devices state.
+    private static let phone: DeviceSummary = {
+        var phone = DeviceSummary(versions: .init(used: 1, newest: 3))
+        phone.securityLevel = .main
+        phone.deviceClass = 2
+        phone.operatingSystem = 17 << 16 | 4 << 8 | 1
+        phone.capabilities = 0b11_1111
+        phone.playback = .ready
+        phone.machine = .physical
+        return phone
+    }()
+
+    private static func encoded(_ summary: DeviceSummary) -> [UInt8] {
+        var entry = LedgerSamples.license()
+        let before = entry.encoded().count
+        entry.stated = summary
+        // The head of version 5 has two bytes more than that of version 1.
+        return Array(entry.encoded().dropFirst(before + 2))
+    }
+
+    @Test func isEncodedAsDocumented() {
+        #expect(Hexadecimal.encode(Self.encoded(Self.phone)) == ["24ab", "02", "110401", "3f", "13"].joined())
+        #expect(Hexadecimal.encode(Self.encoded(DeviceSummary(versions: .init(used: 1, newest: 1)))) == "000011")
+    }
+
+    @Test func hasWordsForPeople() {
+        #expect(
+            Self.phone.text
+                == "class mobile, os 17.4.1, level main, state ready, "
+                + "capabilities hdcp+offline_key+secure_invalidation+offline_key_2+baseline+main, protocol 1/3")
+        var box = DeviceSummary(versions: .init(used: 9, newest: 99))
+        (box.deviceType, box.securityLevel, box.output) = (0xABC, .other(5), .airPlay)
+        (box.machine, box.denyList, box.capabilities, box.playback) = (.virtual, 30, 1 << 6, .stopped)
+        #expect(
+            box.text
+                == "class 0000000000000abc, level 0000000000000005, output airplay, state stopped, machine virtual, "
+                + "deny_list 30, capabilities bit_6, protocol 9/15")
+        #expect(DeviceSummary.word(ofClass: 77) == "77")
+    }
+
+    /// A license takes at most 24 bytes more. Only a device with an unknown level and an unknown class loses a fact.
+    @Test func isSmall() throws {
+        var generator = SeededGenerator.announced("a summary of a device is small")
+        var entry = LedgerSamples.license()
+        let before = entry.encoded().count
+        for _ in 0..<10_000 {
+            let summary = LedgerSamples.summary(using: &generator)
+            entry.stated = summary
+            let bytes = entry.encoded()
+            #expect(bytes.count - before <= 24)
+            var read = try #require(LedgerEntry(parsing: bytes).stated)
+            #expect(read == summary.bounded)
+            if case .other = summary.securityLevel, summary.deviceClass ?? 0 > 255 || summary.deviceType != nil {
+                if read.capabilities == nil { read.capabilities = summary.capabilities }
+                if read.denyList == nil { read.denyList = summary.denyList }
+            }
+            #expect(read == summary)
+        }
+    }
+
+    @Test func cutsWhatWouldNotFit() {
+        var summary = Self.phone
+        (summary.securityLevel, summary.deviceClass) = (.other(.max), .max)
+        summary.denyList = .max
+        #expect(summary.bounded.capabilities == nil && summary.bounded.denyList == .max)
+        (summary.deviceClass, summary.deviceType) = (nil, .max)
+        #expect(summary.bounded.capabilities == nil && summary.bounded.denyList == nil)
+        #expect(summary.bounded.operatingSystem == summary.operatingSystem && summary.bounded.bounded == summary.bounded)
+        #expect(Self.encoded(summary).count == DeviceSummary.sizeMaximum)
+    }
+
+    @Test(arguments: [
+        ("an unknown level", "0005 11"), ("an unknown output", "0300 11"), ("an unknown playback", "1400 11"),
+        ("the last bit", "8000 11"), ("a class with a superfluous byte", "0008 8100 11"),
+        ("a class beyond 32 bits", "0008 8080808010 11"), ("a deny list beyond 16 bits", "0040 808004 11"),
+        ("more than 22 bytes", "00d4 ffffffffffffffff ffffffffffffffff ffff03 ffff03 11"),
+    ])
+    func refuses(what: String, digits: String) throws {
+        let head = "05 01 00020000 018bcfe568fa00000000000000000000 01 63"
+        let bytes = try Hexadecimal.decode((head + digits).filter { $0 != " " })
+        #expect(throws: LedgerEntryError.notCanonical, "\(what)") { try LedgerEntry(parsing: bytes) }
+    }
+
+    /// Programs that know only earlier versions read what those versions can say, and their rows are read.
+    @Test func needsTheFifthVersionAlone() throws {
+        var entry = LedgerSamples.license()
+        #expect(entry.encoded()[0] == 1)
+        #expect(try LedgerEntry(parsing: entry.encoded()).stated == nil)
+        entry.stated = Self.phone
+        #expect(entry.encoded()[0] == 5)
+        entry.facts[.playerContent] = "film"
+        #expect(try LedgerEntry(parsing: entry.encoded()) == entry)
+    }
+
+    @Test func isFound() {
+        var entry = LedgerSamples.license()
+        func finds(_ filter: StatedFilter) -> Bool {
+            var query = LedgerQuery()
+            query.stated = filter
+            return query.matches(entry)
+        }
+        #expect(finds(StatedFilter()) && !finds(StatedFilter(osVersion: "17")))
+        entry.stated = Self.phone
+        for version in ["17", "17.4", "17.4.1"] { #expect(finds(StatedFilter(osVersion: version))) }
+        for version in ["1", "17.", "17.40", "4", ""] { #expect(!finds(StatedFilter(osVersion: version)), "\(version)") }
+        #expect(finds(StatedFilter(deviceClass: "mobile", securityLevel: "main", osVersion: "17")))
+        #expect(!finds(StatedFilter(deviceClass: "desktop")) && !finds(StatedFilter(securityLevel: "baseline")))
+    }
+}
