@@ -20,6 +20,9 @@ static const unsigned char condition_js[] = {
 static const unsigned char contents_js[] = {
 #embed "OperatorPage/contents.js"
 };
+static const unsigned char devices_js[] = {
+#embed "OperatorPage/devices.js"
+};
 static const unsigned char dialogs_js[] = {
 #embed "OperatorPage/dialogs.js"
 };
@@ -123,6 +126,7 @@ static const struct latchkey_embedded_file page[] = {
     {"api.js", api_js, sizeof api_js},
     {"condition.js", condition_js, sizeof condition_js},
     {"contents.js", contents_js, sizeof contents_js},
+    {"devices.js", devices_js, sizeof devices_js},
     {"dialogs.js", dialogs_js, sizeof dialogs_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"explanation.js", explanation_js, sizeof explanation_js},

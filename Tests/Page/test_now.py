@@ -448,3 +448,47 @@ def test_the_dashboard_has_the_same_panels() -> None:
     dashboard = json.loads((Path(ROOT) / "Config/grafana-dashboard.json").read_text())
     titles = [panel["title"] for panel in dashboard["panels"]]
     assert titles[1 : 1 + len(PLOTS)] == PLOTS
+
+
+# --- Devices ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_devices_are_shown_by_kind(lab: Lab, desk: Desk) -> None:
+    token = lab.mint("viewer-devices")
+    for _ in range(3):
+        assert license(lab, token, message(lab, version=2)).status == 200
+    desk.log_in(lab.token("metrics")).go("now")
+    desk.wait("document.querySelectorAll('.devices table').length === 3")
+    assert desk.texts(".devices table:first-child th") == ["Class", "Share", "Requests", "Refused"]
+    share = desk.texts(".devices table:first-child tbody td.number")
+    assert share[0] == "100 %" and int(share[1].replace(",", "")) >= 3, share
+
+
+# Each kind, all devices, and whether the kind is marked: (licenses, refusals).
+OUTLIERS = [
+    ((80, 20), (1000, 50), True),
+    # As the others, too few to tell, and a share that says little.
+    ((80, 20), (500, 110), False),
+    ((0, 19), (1000, 50), False),
+    ((97, 3), (10_000, 10), False),
+    ((0, 0), (0, 0), False),
+]
+
+
+def test_a_kind_that_is_refused_more_often_is_marked(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    for kind, every, is_marked in OUTLIERS:
+        counts = [dict(zip(("licenses", "refusals"), pair, strict=True)) for pair in (kind, every)]
+        found = desk.evaluate(
+            f"import('/page/devices.js').then(({{isOutlier}}) => isOutlier({json.dumps(counts[0])}, "
+            f"{json.dumps(counts[1])}))"
+        )
+        assert found == is_marked, (kind, every)
+
+
+def test_many_kinds_are_few_rows(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    counts = [{"value": str(number), "licenses": number, "refusals": 1} for number in range(23)]
+    rows = desk.evaluate(f"import('/page/devices.js').then(({{rowsOf}}) => rowsOf({json.dumps(counts)}))")
+    assert [row["value"] for row in rows] == [*(str(number) for number in range(22, 15, -1)), "16 more"]
+    assert sum(row["licenses"] for row in rows) == sum(range(23)) and sum(row["refusals"] for row in rows) == 23

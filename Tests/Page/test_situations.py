@@ -18,7 +18,7 @@ from counting_node import nodes_on_one_database
 from deployment import deployment_of, run_latchkey
 from desk import Desk
 from fairplay_device import tags
-from fairplay_device.facts import PlaybackState
+from fairplay_device.facts import DeviceIdentity, DeviceInfo, PlaybackState, SecurityLevelReport
 from fairplay_device.spc import SPCOptions, device_for
 from license_client import LicenseClient
 from outage_server import Server, own_server
@@ -180,6 +180,46 @@ def test_a_subject_with_200_licenses(lab: Lab, subject: str) -> None:
             desk.evaluate("void document.querySelector('.group details summary').click()")
 
         look(lab, found, "subject", show)
+
+
+AUDIO, BASELINE, MAIN = 0x17D99D574EED567D, 0x32F0004966A5C4F8, 0x4E7FD92421D588B4
+MAC = 0x358C41B1EC78F599
+# Class, level and major version of a device, and how many of them ask.
+KINDS = [(2, MAIN, 18, 40), (2, MAIN, 26, 32), (2, BASELINE, 17, 12), (1, MAIN, 18, 18), (128, BASELINE, 17, 9),
+         (4, MAIN, 26, 3), (77, MAIN, 40, 1), (3, MAIN, 15, 14)]
+
+
+def test_one_kind_of_device_is_refused(lab: Lab, tmp_path: Path) -> None:
+    """Old Macs say that they are too weak for the content, and everybody else plays."""
+    with running_daemon(tmp_path, prepare=add_operators) as daemon, ExitStack() as stack:
+        viewers = Viewers(daemon.setup, daemon.url)
+
+        def ask(**facts: object) -> int:
+            state = PlaybackState(1_700_000_000, tags.READY_TO_START, 1)
+            options = SPCOptions(viewers.deployment.asset_id, playback_state=state, **facts)
+            spc = device_for(viewers.deployment.credential, 2).request(options).message
+            return viewers.client.license(spc, viewers.deployment.token).status
+
+        for number, level, major, count in KINDS:
+            identity = DeviceIdentity(1, number, bytes(8), bytes(8), 1, 1, major << 16)
+            for _ in range(count):
+                assert ask(device_identity=identity, security_level_report=SecurityLevelReport(level)) == 200
+        for _ in range(9):
+            old = DeviceInfo(MAC, 12 << 16 | 6 << 8)
+            assert ask(device_info=old, security_level_report=SecurityLevelReport(AUDIO)) == 403
+        viewers.client.close()
+        found = stack.enter_context(desks(lab, daemon.setup, daemon.admin))
+
+        def show(desk: Desk) -> None:
+            desk.wait("document.querySelectorAll('.devices .tag.bad').length === 1")
+            rows = desk.texts(".devices table:first-child tbody tr")
+            assert "iPhone, iPad" in rows[0] and "61 %" in rows[0] and "84" in rows[0], rows
+            assert [row for row in rows if "Mac" in row and "39 %" in row], rows
+            # Nine requests of one level are too few for a mark of the level.
+            assert "audio" in desk.text(".devices table:nth-child(2)"), rows
+            desk.evaluate("document.querySelector('.devices').scrollIntoView()")
+
+        look(lab, found, "devices", show)
 
 
 def told(server: Server, schema: str) -> str:

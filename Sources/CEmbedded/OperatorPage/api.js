@@ -3,7 +3,7 @@
 const TIME_LIMIT_MS = 30_000;
 
 /** Reads that the page makes by itself. The server does not count them as activity of the operator. */
-const QUIET_PATHS = new Set(["/v1/status", "/v1/history", "/v1/events"]);
+const QUIET_PATHS = new Set(["/v1/status", "/v1/history", "/v1/device-kinds", "/v1/events"]);
 
 /** A refusal of the server (RFC 9457). Without an answer, the status is 0. */
 export class Refused extends Error {

@@ -2,6 +2,7 @@
 
 import { getQuietly, post } from "./api.js";
 import { FAULTS, RECENT_SECONDS, REASONS, condition, percent, recent } from "./condition.js";
+import { makeDevices } from "./devices.js";
 import { confirmAction, notify } from "./dialogs.js";
 import { banner, button, el, fill, say } from "./dom.js";
 import { dateAndTime, localised, measured, timeOfDay, words } from "./format.js";
@@ -26,6 +27,7 @@ function open() {
   const plots = PLOTS.map((plan) => new Plot(plan, cursor, plan.id === "refusals" ? opens : null));
   const [state, headline, panels] = [makeState(), makeHeadline(), el("div", { class: "tiles" })];
   const codes = makeCodes(() => showCondition());
+  const devices = makeDevices();
   let [spokenState, shownState] = [null, null];
   const showCondition = () => {
     const { status } = live;
@@ -58,6 +60,7 @@ function open() {
     showCondition();
     const { status } = live;
     if (!status) return;
+    devices.look();
     fill(
       panels,
       endsPanel(status),
@@ -79,6 +82,7 @@ function open() {
       el("div", { class: "plots first" }, figures(true)),
       innerWorkings(figures(false)),
     ),
+    devices.element,
     panels,
     el(
       "p",
