@@ -46,8 +46,8 @@ package final class RefusalRecorder: Sendable {
 
     /// Records a refusal, with what is known about it.
     ///
-    /// `asset` is what the SPC asked for, and `device` what its device stated, if it was opened. `now` is in seconds since 1970. `request` is the request id
-    /// that was told to the client.
+    /// `asset` is what the SPC asked for, and `device` what its device stated, if it was opened. `now` is in seconds
+    /// since 1970. `request` is the request id that was told to the client.
     func note(
         _ error: LicenseError, _ claims: Claims, _ facts: RefusalFacts = RefusalFacts(),
         asset: AssetReference? = nil, from device: DeviceSummary? = nil, now: Int64, request: String? = nil

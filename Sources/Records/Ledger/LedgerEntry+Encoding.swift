@@ -4,8 +4,8 @@ import ByteCoding
 ///
 /// There are five versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
 /// refusal, or the issuer of a token without a subject as the only fact. Version 4 has the player's own names among
-/// the facts, and version 5 what the device has stated about itself. An entry is written in the first version that has a
-/// place for all of its fields. Programs that know only that version can then read it.
+/// the facts, and version 5 what the device has stated about itself. An entry is written in the first version that has
+/// a place for all of its fields. Programs that know only that version can then read it.
 ///
 ///     size  field
 ///        1  version, 1 to 5

@@ -111,8 +111,8 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The content of a device's report; nil for all kinds but `syncReportAccepted`. Also nil for reports of version 1,
     /// which have no more content than `until`.
     package var report: DeviceReport?
-    /// What the device has stated about itself, of a license and of a refusal whose SPC was open. Rows of versions before
-    /// 5 have none.
+    /// What the device has stated about itself, of a license and of a refusal whose SPC was open. Rows of versions
+    /// before 5 have none.
     package var stated: DeviceSummary?
     /// What was found and expected, of a refusal. Other kinds have at most the facts `issuer`, `playerSession` and
     /// `playerContent`. Content, key id and subject are in the entry's own fields.
