@@ -164,7 +164,7 @@ def test_a_token_has_only_so_many_readers_of_events(admin: Admin) -> None:
 
 
 def test_strangers_read_nothing(admin: Admin) -> None:
-    for path in ("status", "history", "events", "refusals", "ledger", "contents", "contents/a/keys"):
+    for path in ("status", "history", "device-kinds", "events", "refusals", "ledger", "contents", "contents/a/keys"):
         client = LicenseClient(admin.url)
         try:
             answer = client.send("GET", f"/v1/{path}")

@@ -237,8 +237,9 @@ def good_answers_to_operators(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
             assert method == "HEAD" or json.loads(answer.body)[kind], f"no {kind}"
             yield method, f"/v1/{kind}", answer
         for path, query in (
-            ("/v1/status", None), ("/v1/history", {"since": "1"}), ("/v1/refusals", {"code": "token_malformed"}),
-            ("/v1/ledger", subject | {"limit": "3"}), ("/v1/contents", {"prefix": "m"}),
+            ("/v1/status", None), ("/v1/history", {"since": "1"}), ("/v1/device-kinds", None),
+            ("/v1/refusals", {"code": "token_malformed"}), ("/v1/ledger", subject | {"limit": "3"}),
+            ("/v1/contents", {"prefix": "m"}),
         ):
             yield method, path, lab.ask(method, path, query=query, authorization=admin)
         at = {"contentId": lab.deployment.content}

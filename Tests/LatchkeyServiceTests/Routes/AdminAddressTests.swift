@@ -21,8 +21,8 @@ import Testing
         "GET /v1/devices": .look, "DELETE /v1/devices": .release, "GET /v1/playbacks": .look,
         "DELETE /v1/playbacks": .release, "GET /v1/rentals": .look, "DELETE /v1/rentals": .release,
         "POST /v1/drain": .operate, "POST /v1/ready": .operate, "GET /v1/status": .watch, "GET /v1/history": .watch,
-        "GET /v1/events": .watch, "GET /v1/refusals": .look, "GET /v1/ledger": .look, "GET /v1/contents": .look,
-        "GET /v1/contents/{contentId}/keys": .look,
+        "GET /v1/device-kinds": .watch, "GET /v1/events": .watch, "GET /v1/refusals": .look, "GET /v1/ledger": .look,
+        "GET /v1/contents": .look, "GET /v1/contents/{contentId}/keys": .look,
     ]
     /// What needs no permission, and who may use it.
     private static let others: [String: AdminAccess] = [
