@@ -49,6 +49,7 @@ enum AdminQueryFault: Error, Equatable, CustomStringConvertible {
     /// One sentence without its full stop.
     var description: String {
         switch self {
+        case .unknown([]): "this address takes no parameters"
         case .unknown(let names): "this address knows only the parameters \(names.joined(separator: ", "))"
         case .repeated(let name): "the parameter \(name) is repeated"
         case .notText(let name): "the value of \(name) is not UTF-8"

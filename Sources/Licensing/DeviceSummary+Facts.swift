@@ -8,8 +8,11 @@ extension DeviceSummary {
         self.init(versions: Versions(used: used, newest: facts.protocolVersionsSupported.max() ?? used))
         securityLevel = facts.statedLevel.map { SecurityLevel($0) }
         (deviceClass, deviceType) = Self.kind(of: facts)
-        operatingSystem = (facts.identity?.operatingSystem ?? facts.info?.operatingSystem).map { $0.rawValue & 0xFFFFFF }
-        denyList = facts.denyListVersion.map { UInt16(clamping: $0) }
+        operatingSystem = (facts.identity?.operatingSystem ?? facts.info?.operatingSystem).map {
+            $0.rawValue & 0xFFFFFF
+        }
+        // Every device that reports its level has the number, and 0 says nothing.
+        denyList = facts.denyListVersion.flatMap { $0 == 0 ? nil : UInt16(clamping: $0) }
         capabilities = facts.statesCapabilities ? UInt16(truncatingIfNeeded: facts.capabilities.rawValue) : nil
         output = Output(facts.output)
         playback = facts.playbackState.map { Playback($0.state) }

@@ -19,7 +19,7 @@ extension Command {
 
     private static let queryLedger = Command(
         "query",
-        summary: "Find entries by license, content, subject, token, cookie or time, the newest first",
+        summary: "Find entries by license, content, subject, token, cookie, device or time, the newest first",
         details: """
             An entry must match every given option. The ledger has pseudonyms of devices and subjects; --subject takes the subject's name
             in tokens, and looks for its pseudonym, or the pseudonym as an entry shows it, after pseudonym: as one word. The newest entries come first; latchkey ledger export prints them in
@@ -138,7 +138,10 @@ struct LedgerArguments {
         "--cookie", .value("TEXT"), help: "entries with this cookie, which the token's issuer has chosen")
     private static let deviceClass = CommandOption(
         "--device-class", .value("CLASS"),
-        help: "entries of devices that state this class: mobile, living_room, desktop, spatial, wearable or a number")
+        help: """
+            entries of devices that state this class: mobile, living_room, desktop, spatial, wearable, apple_other, \
+            partner_living_room, partner_other, unknown, or a number
+            """)
     private static let securityLevel = CommandOption(
         "--security-level", .value("LEVEL"), help: "entries of devices that state this level: audio, baseline or main")
     private static let osVersion = CommandOption(

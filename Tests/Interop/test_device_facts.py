@@ -42,7 +42,7 @@ UNKNOWN = {
 }
 STATED_BY_PHONE = {
     "deviceClass": "mobile", "osVersion": "17.4.1", "securityLevel": "main", "output": "local",
-    "playbackState": "ready", "machine": "physical", "denyListVersion": 0, "capabilities": 33, "protocolVersion": 1,
+    "playbackState": "ready", "machine": "physical", "denyListVersion": None, "capabilities": 33, "protocolVersion": 1,
     "protocolVersionNewest": 3,
 }
 STATED_BY_MAC = {
@@ -51,7 +51,7 @@ STATED_BY_MAC = {
     "protocolVersionNewest": 1,
 }
 WORDS_OF_PHONE = (
-    "class mobile, os 17.4.1, level main, state ready, deny_list 0, capabilities hdcp+main, protocol 1/3"
+    "class mobile, os 17.4.1, level main, state ready, capabilities hdcp+main, protocol 1/3"
 )
 WORDS_OF_MAC = (
     "class desktop, os 14.3.1, level baseline, output av_adapter, machine virtual, deny_list 31, "

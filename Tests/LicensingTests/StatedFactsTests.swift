@@ -43,7 +43,8 @@ import Testing
     @Test func areInRefusals() async throws {
         var options = DeviceOptions(version: .v1, assetID: Array("movie-1".utf8))
         options.deviceInfo = DeviceInfo(rawType: 0x358c_41b1_ec78_f599, operatingSystem: .init(rawValue: 0x0E_0301))
-        options.securityLevel = .report(SecurityLevelReport(rawLevel: SecurityLevel.audio.rawValue, denyListVersion: 31))
+        options.securityLevel = .report(
+            SecurityLevelReport(rawLevel: SecurityLevel.audio.rawValue, denyListVersion: 31))
         let message = try fixture.deviceRequest(.v1) { $0 = options }.message
         let token = try fixture.token([Right(.content("another"))])
         let outcome = await fixture.onLoop(0) { [fixture] loop async throws(LicenseError) in

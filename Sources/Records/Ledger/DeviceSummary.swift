@@ -53,7 +53,7 @@ package struct DeviceSummary: Hashable, Sendable {
     package var deviceType: UInt64?
     /// The version of the operating system: major, minor and patch in the three low bytes.
     package var operatingSystem: UInt32?
-    /// The version of a Mac's kext deny list, at most 65,535.
+    /// The version of a Mac's kext deny list, at most 65,535; nil for none and for 0.
     package var denyList: UInt16?
     /// The low 16 bits of the capabilities (protocol, section 4.5); nil if the device has stated none.
     package var capabilities: UInt16?

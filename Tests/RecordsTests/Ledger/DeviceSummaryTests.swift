@@ -72,7 +72,8 @@ import Testing
         #expect(summary.bounded.capabilities == nil && summary.bounded.denyList == .max)
         (summary.deviceClass, summary.deviceType) = (nil, .max)
         #expect(summary.bounded.capabilities == nil && summary.bounded.denyList == nil)
-        #expect(summary.bounded.operatingSystem == summary.operatingSystem && summary.bounded.bounded == summary.bounded)
+        #expect(
+            summary.bounded.operatingSystem == summary.operatingSystem && summary.bounded.bounded == summary.bounded)
         #expect(Self.encoded(summary).count == DeviceSummary.sizeMaximum)
     }
 
@@ -109,7 +110,9 @@ import Testing
         #expect(finds(StatedFilter()) && !finds(StatedFilter(osVersion: "17")))
         entry.stated = Self.phone
         for version in ["17", "17.4", "17.4.1"] { #expect(finds(StatedFilter(osVersion: version))) }
-        for version in ["1", "17.", "17.40", "4", ""] { #expect(!finds(StatedFilter(osVersion: version)), "\(version)") }
+        for version in ["1", "17.", "17.40", "4", ""] {
+            #expect(!finds(StatedFilter(osVersion: version)), "\(version)")
+        }
         #expect(finds(StatedFilter(deviceClass: "mobile", securityLevel: "main", osVersion: "17")))
         #expect(!finds(StatedFilter(deviceClass: "desktop")) && !finds(StatedFilter(securityLevel: "baseline")))
     }
