@@ -22,7 +22,7 @@ from deployment import Deployment, assert_problem, deployment_of, register, run_
 from fairplay_device import tags
 from fairplay_device.ckc import OpenedCKC, open_ckc
 from fairplay_device.credentials import Credential, make_credential, read_device_credential
-from fairplay_device.facts import DenyListVersion, PlaybackState, SyncV2
+from fairplay_device.facts import DenyListVersion, DeviceIdentity, PlaybackState, SyncV2
 from fairplay_device.spc import PlaybackContext, SPCOptions, device_for
 from license_client import Answer
 from license_policy import ContentKey
@@ -232,6 +232,22 @@ def test_a_playback_is_renewed_and_ended(at: Deployment, version: int) -> None:
     assert license.content_key == at.key.key and license.duration is not None
     stopped = at.client.license(context(tags.PLAYBACK_STOPPED).message, renewed.header("X-Session-Token") or session)
     assert stopped.status == 200 and stopped.problem["playback"] == "ended"
+
+
+def test_the_ledger_has_what_a_device_states(libraries: Path, latchkey_programs: None, tmp_path: Path) -> None:
+    """The daemon reads it in the SPC, and the library only writes the license."""
+    with sdk_daemon(tmp_path, library_of(libraries, "rust")) as daemon:
+        daemon.await_log("ladder_worker_ready")
+        at = deployment_of(daemon.url, daemon.setup)
+        identity = DeviceIdentity(1, 4, bytes(8), bytes(8), 1, 1, 0x1A_0102)
+        answers = [ask(at, right, device_identity=identity)[0] for right in ({"lease": 600}, {"min_level": "main"})]
+        assert [answer.status for answer in answers] == [200, 403]
+        query = ("ledger", "query", "--json", "--os-version", "26")
+        entries = json.loads(run_latchkey(daemon.setup, *query))["entries"]
+        assert {entry["kind"] for entry in entries} == {"license_issued", "license_refused"}
+        for entry in entries:
+            assert (entry["stated"]["deviceClass"], entry["stated"]["osVersion"]) == ("spatial", "26.1.2")
+        at.client.close()
 
 
 def test_a_copy_of_a_request_costs_one_call(libraries: Path, latchkey_programs: None, tmp_path: Path) -> None:
