@@ -26,7 +26,7 @@ import Testing
         let page = try String(contentsOf: Self.pages.appending(path: "\(code.rawValue).md"), encoding: .utf8)
         let parts = page.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n")
         try #require(parts.count == 4)
-        #expect(parts[0] == "# \(code.rawValue)" && !parts[1].isEmpty && parts[3] == "[All codes](../errors.md)")
+        #expect(parts[0] == "# \(code.rawValue)" && !parts[1].isEmpty && parts[3] == "[Errors](../errors.md)")
         let items = parts[2].split(separator: "\n").filter { !$0.hasPrefix("  ") }
         let starts = ["- **Causes:** ", "- **Client:** ", "- **Operator:** "]
         #expect(items.count == starts.count && zip(items, starts).allSatisfy { $0.hasPrefix($1) })
