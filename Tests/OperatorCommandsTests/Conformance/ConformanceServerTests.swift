@@ -5,7 +5,7 @@ import Testing
 @testable import PlayerTools
 
 /// How answers are read, and what the command says of wrong arguments.
-@Suite struct ConformanceServerTests {
+@Suite(.tags(.startsProcesses)) struct ConformanceServerTests {
     private static let ckc: [UInt8] = [0, 0, 0, 1] + [UInt8](repeating: 0xA5, count: 40)
     private static let digits = Base64.encode(ckc)
 
