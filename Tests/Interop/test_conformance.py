@@ -19,11 +19,13 @@ from fairplay_device import tags
 from fairplay_device.credentials import Credential, read_device_credential
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
 from fairplay_device.license import License, Streaming
+from fairplay_device.spc import device_for
 from fairplay_device.tllv import Block, padded_block
 from license_policy import ContentKey, Demand, Policy, Refused, Right, decide
 from license_server import LicenseServer, Reply
 from own_daemon import OwnDaemon, running_daemon
 from sdk_certificates import newer_entry, write_certificates
+from sdk_lab import HDCP_TYPE_1, operation, options, request_of
 from sdk_library import FLAVOURS, build_libraries
 from test_sdk import library_of, protect
 
@@ -142,6 +144,8 @@ def test_nothing_answers(latchkey_programs: None) -> None:
     report = conformance("--url", "http://127.0.0.1:1", "--spc-version", "1")
     assert report.status == 1 and not report.of("passed")
     assert "no answer" in report.found("streaming, version 1")
+    # The rest is not sent.
+    assert len(report.of("failed")) == 5
 
 
 def test_a_seed_makes_the_same_run(daemon: OwnDaemon, tokens: Path, tmp_path: Path) -> None:
@@ -210,6 +214,49 @@ def test_a_library_that_lies_is_found(
     report = conformance(*words, "--kinds", "streaming")
     assert report.status == 1
     assert found in report.found(name)
+
+
+def write_inputs(folder: Path, credential: Credential) -> Path:
+    """Test inputs as an SDK has them, for a credential."""
+    folder.mkdir()
+    context = device_for(credential, 1).request(options(capabilities=HDCP_TYPE_1))
+    requests = {
+        "stream": request_of(operation(context.message)),
+        "lease": request_of(operation(context.message, lease_duration=600, hdcp_type=1, content_type="hd")),
+        "counter": request_of(operation(context.message, encryption_scheme="cenc-v1")),
+        "facts": request_of({"id": 1, "spc": operation(context.message)["spc"]}, name="get-client-info"),
+    }
+    for name, request in requests.items():
+        (folder / f"{name}.json").write_text(json.dumps(request).replace("}", ",}"))
+    return folder
+
+
+@pytest.mark.parametrize(("fault", "failed"), [("", set()), ("fault hu-random", {"the same HU in two calls"})])
+def test_inputs_of_an_sdk_are_tried(
+    fault: str, failed: set[str], libraries: Path, made_credential: Credential, tmp_path: Path
+) -> None:
+    """The library has only the credentials of the inputs, so that none of our own SPCs is sent."""
+    lines = [fault] if fault else []
+    inputs = write_inputs(tmp_path / "inputs", made_credential)
+    words = ("--library", library_of(libraries, "rust"), "--certificates", delivery(tmp_path, made_credential, *lines))
+    report = conformance(*words, "--inputs", inputs)
+    tried = {result["name"]: result["verdict"] for result in report.results if result["family"] == "inputs"}
+    names = {f"{name}.json" for name in ("stream", "lease", "facts")}
+    assert {name for name in tried if tried[name] == "failed"} == {f"{name}, {part}" for name in names for part in failed}
+    assert names <= report.of("passed") and "counter.json" in report.of("notRun")
+    assert "stream.json, one bit of the wrapped key changed" in report.of("passed")
+    assert all(result["verdict"] == "notRun" for result in report.results if result["family"] == "licenses")
+    assert "no test certificate" in report.found("streaming, version 1")
+
+
+def test_inputs_that_are_none_are_named(
+    libraries: Path, made_credential: Credential, tmp_path: Path
+) -> None:
+    words = ("--library", library_of(libraries, "rust"), "--certificates", delivery(tmp_path, made_credential))
+    (tmp_path / "inputs").mkdir()
+    (tmp_path / "inputs" / "text.json").write_text("no JSON")
+    report = conformance(*words, "--inputs", tmp_path / "inputs")
+    assert report.of("failed") == {"text.json"}
 
 
 # --- Key servers in Python --------------------------------------------------------------------------------------------
