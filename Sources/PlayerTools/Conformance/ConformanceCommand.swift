@@ -94,6 +94,13 @@ struct ConformanceCommand {
         guard arguments.isSet(Self.url) != arguments.isSet(Self.library) else {
             throw .usage("give either \(Self.url.usage) or \(Self.library.usage), or \(Self.write.usage)")
         }
+        for option in [Self.certificates, Self.inputs] where arguments.isSet(option) && arguments.isSet(Self.url) {
+            throw .usage("\(option.name) needs --library")
+        }
+        for option in [Self.form, Self.token, Self.tokens, Self.header]
+        where arguments.isSet(option) && arguments.isSet(Self.library) {
+            throw .usage("\(option.name) needs --url")
+        }
         let given = try arguments.bytes(Self.seed, size: 16)
         seed = if let given { given } else { try wrap(CommandError.noRandomBytes, try RandomBytes.generate(count: 16)) }
         let words = (arguments.value(Self.version) ?? "1,2,3").split(separator: ",")

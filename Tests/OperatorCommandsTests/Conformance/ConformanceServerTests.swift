@@ -35,6 +35,8 @@ import Testing
         (["--url", "http://127.0.0.1:1", "--spc-version", "4"], "--spc-version takes"),
         (["--url", "http://127.0.0.1:1", "--header", "x"], "--header takes"),
         (["--url", "http://127.0.0.1:1", "--seed", "00"], "--seed takes"), (["--library", "x"], "--certificates FILE"),
+        (["--url", "http://127.0.0.1:1", "--inputs", "x"], "--inputs needs --library"),
+        (["--library", "x", "--form", "json"], "--form needs --url"),
     ])
     func saysWhatIsWrong(words: [String], message: String) async throws {
         let run = try await LatchkeyProcess(arguments: ["conformance"] + words)
