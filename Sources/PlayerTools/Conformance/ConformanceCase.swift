@@ -30,25 +30,29 @@ struct ConformanceCase: Sendable {
     let outcome: Outcome
     /// Why a server may do otherwise; nil if a server that does otherwise is wrong.
     let tolerance: String?
+    /// The terms of a license that a server may give for this reason.
+    let toleratedTerms: [LicenseTerms.Validity]
     let fault: SPCFault?
     private let change: Change
 
     static func license(
         _ family: Family, _ name: String, _ kind: ConformanceKind = .streaming, version: SPCVersion = .v1,
-        rule: String, tolerance: String? = nil, change: @escaping Change = { _ in }
+        rule: String, tolerance: String? = nil, toleratedTerms: [LicenseTerms.Validity] = [],
+        change: @escaping Change = { _ in }
     ) -> ConformanceCase {
         ConformanceCase(
             family: family, name: name, version: version, kind: kind, rule: rule, outcome: .license,
-            tolerance: tolerance, fault: nil, change: change)
+            tolerance: tolerance, toleratedTerms: toleratedTerms, fault: nil, change: change)
     }
 
     static func refusal(
         _ family: Family, _ name: String, _ kind: ConformanceKind = .streaming, version: SPCVersion = .v1,
-        rule: String, tolerance: String? = nil, fault: SPCFault? = nil, change: @escaping Change = { _ in }
+        rule: String, tolerance: String? = nil, toleratedTerms: [LicenseTerms.Validity] = [],
+        fault: SPCFault? = nil, change: @escaping Change = { _ in }
     ) -> ConformanceCase {
         ConformanceCase(
             family: family, name: name, version: version, kind: kind, rule: rule, outcome: .refusal,
-            tolerance: tolerance, fault: fault, change: change)
+            tolerance: tolerance, toleratedTerms: toleratedTerms, fault: fault, change: change)
     }
 
     /// All cases, in the order of a run.

@@ -23,30 +23,34 @@ extension ConformanceCase {
             ) { $0.protocolVersionsSupported = [1, 2] },
             refusal(
                 .licenses, "lease without a playback state", .lease, rule: "4.2",
-                tolerance: "Apple's server gives such a device a license without a limit"
+                tolerance: "Apple's server gives such a device a license without a limit", toleratedTerms: [.session]
             ) { $0.playbackState = nil },
             refusal(
                 .licenses, "rental without a playback state", .rental, rule: "4.2",
-                tolerance: "a server may give such a device a license without a limit"
+                tolerance: "a server may give such a device a license without a limit", toleratedTerms: [.session]
             ) { $0.playbackState = nil },
             license(.licenses, "streaming without a playback state", rule: "2.1") { $0.playbackState = nil },
             license(
                 .licenses, "offline for a device with offline keys of version 1", .offline, rule: "4.3",
-                tolerance: "Apple's server has version 2 alone"
+                tolerance: "Apple's server has version 2 alone",
+                toleratedTerms: [.duration(.persistentLimited(ConformanceKind.storageLimit))]
             ) { $0.capabilities = [.offlineKey, .securityLevelBaseline] },
             license(.licenses, "persistent for a device without offline keys", .persistent, rule: "4.3") {
                 $0.capabilities = [.hdcpEnforcement]
             },
             refusal(
                 .licenses, "offline for a device without offline keys", .offline, rule: "4.3",
-                tolerance: "Apple's server sends the limit of the storage alone"
+                tolerance: "Apple's server sends the limit of the storage alone, and others the shorter one",
+                toleratedTerms: [ConformanceKind.storageLimit, ConformanceKind.playbackLimit].map {
+                    .duration(.persistentLimited($0))
+                }
             ) { $0.capabilities = [.hdcpEnforcement] },
             refusal(.licenses, "HDCP Type 1 for a device without it", .protected, rule: "4.6") {
                 $0.capabilities = [.securityLevelBaseline, .securityLevelMain]
             },
             refusal(
                 .licenses, "Baseline for a device of the level Audio", .protected, rule: "4.6",
-                tolerance: "a server may leave this check to the device"
+                tolerance: "a server may leave this check to the device", toleratedTerms: [.session]
             ) {
                 $0.securityLevel = .report(
                     SecurityLevelReport(rawLevel: SecurityLevel.audio.rawValue, denyListVersion: 31))

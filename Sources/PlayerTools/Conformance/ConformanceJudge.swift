@@ -48,9 +48,11 @@ struct ConformanceJudge {
             (verdict, found) = test.tolerance.map { (.differs, "refused: \($0)") } ?? (.failed, "refused")
         case (.ckc(let ckc), .refusal):
             // The answer to a malformed SPC is not opened: it is wrong already, or nothing follows from it.
-            let fault = test.fault == nil ? open(ckc, question).fault : nil
-            if let fault {
+            let opened = test.fault == nil ? open(ckc, question) : (license: nil, fault: nil)
+            if let fault = opened.fault {
                 (verdict, found) = (.failed, "a license that this device cannot use: \(fault)")
+            } else if let terms = opened.license?.terms, !test.tolerates(terms) {
+                (verdict, found) = (.failed, "a license, and no refusal: \(terms.summary)")
             } else {
                 (verdict, found) =
                     test.tolerance.map { (.differs, "a license: \($0)") } ?? (.failed, "a license, and no refusal")
@@ -63,7 +65,9 @@ struct ConformanceJudge {
             if let fault {
                 (verdict, found) = (.failed, fault)
             } else if let terms = opened.license.flatMap({ termsFault($0, question) }) {
-                (verdict, found) = test.tolerance.map { (.differs, "\(terms): \($0)") } ?? (.failed, terms)
+                let isTolerated = opened.license.map { test.tolerates($0.terms) } ?? false
+                (verdict, found) =
+                    isTolerated ? (.differs, "\(terms): \(test.tolerance ?? "")") : (.failed, terms)
             } else {
                 (verdict, found) = (.passed, "license")
             }
@@ -112,6 +116,10 @@ struct ConformanceJudge {
         return body.contains(sequence: secret) || text.lowercased().contains(Hexadecimal.encode(secret))
             || text.contains(Base64.encode(secret).prefix(21))
     }
+}
+
+extension ConformanceCase {
+    fileprivate func tolerates(_ terms: LicenseTerms) -> Bool { toleratedTerms.contains(terms.validity.withoutIDs) }
 }
 
 extension ConformanceAnswer {

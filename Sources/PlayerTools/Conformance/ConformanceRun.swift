@@ -14,8 +14,10 @@ struct ConformanceRun {
     /// Why the refusals need not be equal; nil if they must be.
     let refusalsMayDiffer: String?
     let ask: ConformanceAsk
-    /// After so many SPCs in a row without an answer, the rest is not sent.
-    private static let silenceMaximum = 5
+    /// After waiting so long for answers that do not come, the rest is not sent.
+    private static let silenceMaximum = Duration.seconds(60)
+    /// Nor if these SPCs have no answer.
+    private static let silentSPCMaximum = 5
     private let crypto: CryptoContext
     private let judge: ConformanceJudge
 
@@ -39,28 +41,31 @@ struct ConformanceRun {
         var report = ConformanceReport(seed: seed)
         var refusals = ConformanceRefusals()
         var vectors: [[UInt8]] = []
-        var silenceCount = 0
+        var silence = Duration.zero
+        var counts = (silent: 0, answered: 0)
         for (index, test) in ConformanceCase.all.enumerated() {
             progress(index)
-            let silence =
-                silenceCount < Self.silenceMaximum ? nil : "the server did not answer \(silenceCount) SPCs before"
-            if let reason = unavailableVersions[test.version] ?? unavailableKinds[test.kind] ?? silence {
+            let isSilent =
+                silence > Self.silenceMaximum || counts.answered == 0 && counts.silent >= Self.silentSPCMaximum
+            let silent = isSilent ? "the server did not answer \(counts.silent) SPCs before" : nil
+            if let reason = unavailableVersions[test.version] ?? unavailableKinds[test.kind] ?? silent {
                 report.results.append(.notRun(test, reason))
                 continue
             }
             let question = try test.question(seed: seed, now: now, using: crypto)
+            let start = ContinuousClock.now
             let answer = await ask(question)
             report.results.append(judge.judge(test, question, answer))
             refusals.note(answer, to: test)
-            switch answer.content {
-            case .ckc(let ckc):
-                silenceCount = 0
-                if ckc.count >= 24 { vectors.append(Array(ckc[8..<24])) }
-            case .refusal: silenceCount = 0
-            case .none: silenceCount += 1
+            if case .none = answer.content {
+                silence += ContinuousClock.now - start
+                counts.silent += 1
+            } else {
+                counts.answered += 1
             }
+            if case .ckc(let ckc) = answer.content, ckc.count >= 24 { vectors.append(Array(ckc[8..<24])) }
         }
-        if silenceCount < Self.silenceMaximum { report.results.append(try await repeated()) }
+        if counts.answered > 0 { report.results.append(try await repeated()) }
         report.results += [fresh(vectors), refusals.result(refusalsMayDiffer)]
         report.timing = refusals.timing
         return report

@@ -16,6 +16,7 @@ enum ServerFault: String, CaseIterable, Sendable {
     case statusOfFailure, otherDevice, noAnswerToLargeSPCs
     // In what is accepted and refused.
     case refusesFullBlocks, cutsAssetIDs, acceptsForgedSessions, acceptsDuplicates, tellsFaultsApart, showsKey
+    case looksAtNoDevice, keepsForEver
 
     /// A case that must fail, and a part of what is found.
     var evidence: (name: String, found: String) {
@@ -44,6 +45,8 @@ enum ServerFault: String, CaseIterable, Sendable {
         case .acceptsDuplicates: ("duplicate tag different", "a license, and no refusal")
         case .tellsFaultsApart: ("equal refusals after the certificate", "2 different answers")
         case .showsKey: ("wrong integrity", "the refusal shows the content key")
+        case .looksAtNoDevice: ("lease without a playback state", "a license that this device cannot use")
+        case .keepsForEver: ("offline for a device without offline keys", "a license, and no refusal: stored offline")
         }
     }
 }
@@ -150,7 +153,10 @@ struct ConformanceTestServer {
         }
         var terms = LicenseTerms(validity: kind.validity(for: question.options.capabilities))
         if kind == .protected { (terms.hdcp, terms.securityLevel) = (.type1, .baseline) }
-        try terms.check(for: spc.device, by: DevicePolicy())
+        if fault == .keepsForEver, kind == .offline, !spc.device.supportsOfflineKey {
+            terms.validity = .duration(.persistent)
+        }
+        if fault != .looksAtNoDevice { try terms.check(for: spc.device, by: DevicePolicy()) }
         switch (fault, kind) {
         case (.longerLease, .lease): terms.validity = .duration(.lease(LicenseSeconds(atLeastOne: 601)))
         case (.noLease, .lease): terms.validity = .session
