@@ -117,8 +117,8 @@ var targets: [Target] = [
     module(
         "CommandSupport",
         [
-            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "ContentKeys", "Records", "StorageSQLite",
-            "StoragePostgreSQL", "ServiceConfiguration", "Administration",
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "ContentKeys", "Records",
+            "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration", "Administration",
         ]),
 
     // Floor 7: a wing for each audience.
@@ -168,8 +168,9 @@ var targets: [Target] = [
     module(
         "PlayerTools",
         [
-            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
-            "ContentKeys", "PackagerAPI", "HTTPCalls", "ServiceConfiguration", "Administration", "CommandSupport",
+            "ByteCoding", "KeyCrypto", "EventLoops", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
+            "ContentKeys", "PackagerAPI", "HTTPCalls", "LadderWorkers", "ServiceConfiguration", "Administration",
+            "CommandSupport",
         ]),
 
     // Floor 8

@@ -13,11 +13,14 @@ package struct SPCDraft {
     package var wrappedMessage: [UInt8]?
 
     /// Encrypts the payload, wraps its key and writes the container (protocol, sections 1.1 and 1.2).
-    func seal(for certificate: Certificate, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
+    func seal(
+        for certificate: Certificate, from randomness: DeviceRandomness, using crypto: CryptoContext
+    ) throws(CryptoError) -> [UInt8] {
         let payload = blocks.flatMap(\.bytes)
         let padded = payload + [UInt8](repeating: 0, count: (16 - payload.count % 16) % 16)
         let encrypted = try crypto.encryptCBC(padded, key: keys.payload.bytes, iv: keys.iv)
-        let wrapped = try wrapKey(for: certificate)
+        let wrapped = try randomness.wrap(
+            wrappedMessage ?? keys.wrapped.bytes.revealed(), for: certificate.publicKey, padding: version.padding)
         var message = ByteWriter(capacity: 400 + encrypted.count)
         message.write(version.rawValue)
         message.write(UInt32(0))
@@ -33,14 +36,6 @@ package struct SPCDraft {
         message.write(try crypto.cmac(of: [authenticated[...]], key: authenticationKey.bytes))
         return message.bytes
     }
-
-    private func wrapKey(for certificate: Certificate) throws(CryptoError) -> [UInt8] {
-        switch wrappedMessage {
-        case .none: try certificate.publicKey.encrypt(keys.wrapped.bytes, padding: version.padding)
-        case .some(let message):
-            try certificate.publicKey.encrypt(SecretBytes(copying: message), padding: version.padding)
-        }
-    }
 }
 
 /// A block as bytes, so that its framing can have a fault.
@@ -48,16 +43,16 @@ package struct RawBlock {
     package let tag: UInt64
     package var bytes: [UInt8]
 
-    package init(_ block: DeviceBlock, using crypto: CryptoContext) throws(CryptoError) {
+    package init(_ block: DeviceBlock, from randomness: DeviceRandomness) throws(CryptoError) {
         tag = block.tag
-        var writer = TLLVWriter(using: crypto)
-        try writer.write(block.tag, block.value, extraBlocks: block.extraBlocks)
-        bytes = writer.payload.bytes
+        let blockLength = (block.value.count + 15) & ~15 + block.extraBlocks * 16
+        bytes = bigEndian(block.tag) + bigEndian(UInt32(blockLength)) + bigEndian(UInt32(block.value.count))
+        bytes += try block.value + randomness.bytes(blockLength - block.value.count)
     }
 
-    /// Takes bytes that are not a block.
-    package init(bytes: [UInt8]) {
-        tag = 0
+    /// Takes the bytes of a whole block, or bytes that are not a block.
+    package init(bytes: [UInt8], tag: UInt64 = 0) {
+        self.tag = tag
         self.bytes = bytes
     }
 }
@@ -77,10 +72,12 @@ package struct ContainerKeys: Sendable {
     let authentication: SharedSecret?
 
     /// Makes random keys.
-    init(_ version: SPCVersion, using crypto: CryptoContext) throws(CryptoError) {
-        let wrapped = SharedSecret(try SecretBytes.random(count: 16))
+    init(
+        _ version: SPCVersion, from randomness: DeviceRandomness, using crypto: CryptoContext
+    ) throws(CryptoError) {
+        let wrapped = SharedSecret(SecretBytes(copying: try randomness.bytes(16)))
         switch version {
-        case .v1, .v2: self.init(payloadKey: wrapped, iv: try crypto.randomBytes16())
+        case .v1, .v2: self.init(payloadKey: wrapped, iv: try randomness.bytes16())
         case .v3: try self.init(masterKey: wrapped, using: crypto)
         }
     }

@@ -10,10 +10,14 @@ package final class SimulatedDevice {
     private let certificate: Certificate
     private let ladder: ApplicationSecretKeyLadder
     private let crypto: CryptoContext
+    package let randomness: DeviceRandomness
 
     /// Makes a device. `certificate` is the one for which keys are wrapped: 1024 bits for version 1, 2048 bits for
-    /// versions 2 and 3.
-    package init(certificate: Certificate, ladder: ApplicationSecretKeyLadder, using crypto: CryptoContext) {
+    /// versions 2 and 3. With a seed, its SPCs can be made again.
+    package init(
+        certificate: Certificate, ladder: ApplicationSecretKeyLadder, seed: [UInt8]? = nil, using crypto: CryptoContext
+    ) {
+        randomness = DeviceRandomness(seed: seed, using: crypto)
         self.certificate = certificate
         self.ladder = ladder
         self.crypto = crypto
@@ -27,15 +31,16 @@ package final class SimulatedDevice {
     /// Encrypts a draft.
     package func seal(_ draft: SPCDraft) throws(CryptoError) -> DeviceRequest {
         DeviceRequest(
-            message: try draft.seal(for: certificate, using: crypto), version: draft.version, secrets: draft.secrets)
+            message: try draft.seal(for: certificate, from: randomness, using: crypto), version: draft.version,
+            secrets: draft.secrets)
     }
 
     package func makeDraft(_ options: DeviceOptions) throws(CryptoError) -> SPCDraft {
-        let session = try SealedSession(options, ladder: ladder, using: crypto)
-        let seed = try crypto.randomBytes16()
-        let random = try crypto.randomBytes16()
+        let session = try SealedSession(options, ladder: ladder, from: randomness, using: crypto)
+        let seed = try randomness.bytes16()
+        let random = try randomness.bytes16()
         let transactionID = options.transactionID ?? random.low
-        var blocks = try options.optionalBlocks(using: crypto) + session.blocks
+        var blocks = try options.optionalBlocks(from: randomness) + session.blocks
         blocks += [
             DeviceBlock(TLLVTag.antiReplaySeed, seed.bytes),
             DeviceBlock(TLLVTag.assetID, options.assetID),
@@ -47,8 +52,8 @@ package final class SimulatedDevice {
         let returned = options.returnRequest ?? Self.defaultReturnRequest(of: blocks)
         blocks.append(DeviceBlock(TLLVTag.tagReturnRequest, returned.flatMap { bigEndian($0) }))
         if options.shufflesBlocks { try shuffle(&blocks) }
-        let rawBlocks = try blocks.map { (block) throws(CryptoError) in try RawBlock(block, using: crypto) }
-        let keys = try ContainerKeys(options.version, using: crypto)
+        let rawBlocks = try blocks.map { (block) throws(CryptoError) in try RawBlock(block, from: randomness) }
+        let keys = try ContainerKeys(options.version, from: randomness, using: crypto)
         return SPCDraft(
             version: options.version, keys: keys, certificateHash: try certificateHash(options).bytes,
             blocks: rawBlocks,
@@ -80,7 +85,7 @@ package final class SimulatedDevice {
 
     private func shuffle(_ blocks: inout [DeviceBlock]) throws(CryptoError) {
         for index in blocks.indices.dropFirst() {
-            blocks.swapAt(index, try crypto.randomIndex(below: 256) % (index + 1))
+            blocks.swapAt(index, try randomness.index(below: 256) % (index + 1))
         }
     }
 }
@@ -103,12 +108,13 @@ struct SealedSession {
 
     /// Makes random keys. HU is random too, unless the options name one.
     init(
-        _ options: DeviceOptions, ladder: ApplicationSecretKeyLadder, using crypto: CryptoContext
+        _ options: DeviceOptions, ladder: ApplicationSecretKeyLadder, from randomness: DeviceRandomness,
+        using crypto: CryptoContext
     ) throws(CryptoError) {
-        var plain = try SecretBytes.random(count: 96).revealed()
+        var plain = try randomness.bytes(96)
         if let deviceID = options.deviceID { plain.replaceSubrange(16..<36, with: deviceID.bytes) }
         let generic = SharedSecret(SecretBytes(copying: plain))
-        let sealed = try Self.seal(generic, ladder: ladder, using: crypto)
+        let sealed = try Self.seal(generic, ladder: ladder, from: randomness, using: crypto)
         var blocks = [
             DeviceBlock(TLLVTag.sessionKeyBlock, sealed.sessionKeyBlock),
             DeviceBlock(TLLVTag.r2, sealed.r2, extraBlocks: 10),
@@ -120,11 +126,11 @@ struct SealedSession {
             video = nil
             blocks += Self.videoBlocks(value.sessionKeyBlock, value.r2)
         case .sealed:
-            plain.replaceSubrange(0..<16, with: try crypto.randomBytes(count: 16))
-            plain.replaceSubrange(36..<80, with: try crypto.randomBytes(count: 44))
+            plain.replaceSubrange(0..<16, with: try randomness.bytes(16))
+            plain.replaceSubrange(36..<80, with: try randomness.bytes(44))
             let video = SharedSecret(SecretBytes(copying: plain))
             self.video = video
-            let sealed = try Self.seal(video, ladder: ladder, using: crypto)
+            let sealed = try Self.seal(video, ladder: ladder, from: randomness, using: crypto)
             blocks += Self.videoBlocks(sealed.sessionKeyBlock, sealed.r2)
         }
         self.generic = generic
@@ -132,11 +138,12 @@ struct SealedSession {
     }
 
     private static func seal(
-        _ plain: SharedSecret, ladder: ApplicationSecretKeyLadder, using crypto: CryptoContext
+        _ plain: SharedSecret, ladder: ApplicationSecretKeyLadder, from randomness: DeviceRandomness,
+        using crypto: CryptoContext
     ) throws(CryptoError) -> (sessionKeyBlock: [UInt8], r2: [UInt8]) {
-        let r2 = Array(try crypto.randomBytes(count: 21))
+        let r2 = try randomness.bytes(21)
         let dask = try ladder.deriveDASk(r2: r2[...], using: crypto)
-        let iv = try crypto.randomBytes16()
+        let iv = try randomness.bytes16()
         let encrypted = try crypto.encryptCBC(secret: plain.bytes, key: dask, iv: iv)
         return (iv.bytes + encrypted, r2)
     }

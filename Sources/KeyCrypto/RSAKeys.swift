@@ -117,6 +117,24 @@ package final class RSAPublicKey: Sendable {
         }
         return try context.encrypt(message)
     }
+
+    /// Encrypts a block of `modulusSize` bytes without a padding, for a caller that has padded it.
+    package func encryptUnpadded(_ block: [UInt8]) throws(CryptoError) -> [UInt8] {
+        guard block.count == modulusSize else { throw .wrongSize(expected: modulusSize, actual: block.count) }
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {
+            throw .operationFailed("start RSA")
+        }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var output = [UInt8](repeating: 0, count: modulusSize)
+        var size = modulusSize
+        // Safe: `output` has room for one modulus, which is the size of the result.
+        let encrypted =
+            unsafe EVP_PKEY_encrypt_init(context) == 1
+            && EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) == 1
+            && EVP_PKEY_encrypt(context, &output, &size, block, block.count) == 1
+        guard encrypted, size == modulusSize else { throw .operationFailed("encrypt with RSA") }
+        return output
+    }
 }
 
 /// The owner of an `EVP_PKEY_CTX` that is prepared for OAEP in one direction. Only one thread at a time may use it, and

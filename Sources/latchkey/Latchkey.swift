@@ -28,6 +28,6 @@ struct Latchkey {
         ],
         commands: [
             .initialize, .doctor, .why, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store,
-            .backup, .token, .device, .bench, .admin, .spc, .ckc,
+            .backup, .token, .device, .bench, .conformance, .admin, .spc, .ckc,
         ])
 }

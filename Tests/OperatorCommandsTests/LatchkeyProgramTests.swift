@@ -13,7 +13,8 @@ import Testing
         [], ["init"], ["device"], ["device", "request"], ["device", "sync"], ["device", "make-spc"], ["spc"],
         ["spc", "inspect"], ["ckc"],
         ["ckc", "inspect"], ["keys"], ["keys", "create"], ["keys", "import"], ["keys", "list"], ["token"],
-        ["token", "mint"], ["bench"], ["credentials"], ["credentials", "list"], ["credentials", "check"], ["lint"],
+        ["token", "mint"], ["bench"], ["conformance"], ["credentials"], ["credentials", "list"],
+        ["credentials", "check"], ["lint"],
     ])
     func helpsWithExamples(path: [String]) async throws {
         let run = try await LatchkeyProcess(arguments: path + ["--help"])

@@ -1,6 +1,6 @@
 import ByteCoding
 import CommandLineKit
-import Foundation
+import CommandSupport
 import ServiceConfiguration
 
 extension Command {
@@ -81,21 +81,11 @@ extension Command {
         let proof = CredentialProof(
             credentials: loaded.credentials, libraries: loaded.libraries,
             servedVersions: file.configuration.fairplay.protocolVersions, samples: samples,
-            program: try daemonProgram())
+            program: try DaemonProgram.path())
         do throws(CredentialProof.Fault) {
             return try await proof.run()
         } catch {
             throw .failed(error.description)
         }
-    }
-
-    /// Returns the path of the program that runs as a worker.
-    private static func daemonProgram() throws(CommandError) -> String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let path = FilePath.resolve("latchkeyd", relativeTo: FilePath.directory(of: own))
-        guard FileManager.default.isExecutableFile(atPath: path) else {
-            throw .failed("there is no program \(path), which runs the library: install both programs together")
-        }
-        return path
     }
 }

@@ -1,4 +1,5 @@
 import ByteCoding
+import CommandSupport
 import FairPlay
 import KeyCrypto
 import Testing

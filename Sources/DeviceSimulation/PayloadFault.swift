@@ -1,5 +1,4 @@
 import ByteCoding
-import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
@@ -41,16 +40,16 @@ package enum PayloadFault: String, Sendable, CaseIterable {
 
 extension PayloadFault {
     /// Applies the fault to a draft before it is encrypted.
-    func apply(to draft: inout SPCDraft, using crypto: CryptoContext) throws(CryptoError) {
+    func apply(to draft: inout SPCDraft, from randomness: DeviceRandomness) throws(CryptoError) {
         switch self {
         case .wrappedKeyOf32Bytes: draft.wrappedMessage = draft.keys.wrapped.bytes.revealed() + [UInt8](0..<16)
         case .garbagePayload:
             let size = draft.blocks.reduce(0) { $0 + $1.bytes.count }
-            draft.blocks = [RawBlock(bytes: Array(try crypto.randomBytes(count: size)))]
+            draft.blocks = [RawBlock(bytes: try randomness.bytes(size))]
         case .wrongIntegrity: draft.edit(TLLVTag.sessionKeyIntegrity) { $0[16] ^= 1 }
         case .corruptedSessionKeyBlock: draft.edit(TLLVTag.sessionKeyBlock) { $0[16 + 111] ^= 1 }
 
-        case .duplicateTagDifferent: try draft.append(DeviceBlock(TLLVTag.assetID, Array("other".utf8)), crypto)
+        case .duplicateTagDifferent: try draft.append(DeviceBlock(TLLVTag.assetID, Array("other".utf8)), randomness)
         case .duplicateTagIdentical: draft.blocks += draft.blocks.filter { $0.tag == TLLVTag.assetID }
         case .valueLongerThanBlock: draft.editFirst { $0.setValueLength($0.blockLength + 1) }
         case .valueLengthHuge: draft.editFirst { $0.setValueLength(.max) }
@@ -64,70 +63,70 @@ extension PayloadFault {
             draft.blocks.append(RawBlock(bytes: bigEndian(UInt64(1)) + bigEndian(UInt32(32)) + bigEndian(UInt32(0))))
         case .tooManyBlocks:
             for index in 0..<UInt64(TLLVBlocks.countMaximum) {
-                try draft.append(DeviceBlock(0xFFFF_0000_0000_0000 | index, [], extraBlocks: 0), crypto)
+                try draft.append(DeviceBlock(0xFFFF_0000_0000_0000 | index, [], extraBlocks: 0), randomness)
             }
 
-        case .returnRequestUnknownTag: try draft.askBack([0x0102_0304_0506_0708], crypto)
-        case .returnRequestOddLength: try draft.replace(TLLVTag.tagReturnRequest, [1, 2, 3, 4, 5, 6, 7], crypto)
-        case .returnRequestNamesItself: try draft.askBack([TLLVTag.tagReturnRequest], crypto)
-        case .returnRequestNamesSessionKeyBlock: try draft.askBack([TLLVTag.sessionKeyBlock], crypto)
-        case .returnRequestNamesContentKey: try draft.plantAndAskBack(TLLVTag.contentKey, crypto)
-        case .returnRequestNamesR1: try draft.plantAndAskBack(TLLVTag.r1, crypto)
-        case .returnRequestNamesDuration: try draft.plantAndAskBack(TLLVTag.contentKeyDuration, crypto)
-        case .returnRequestNamesOfflineKey: try draft.plantAndAskBack(TLLVTag.offlineKey, crypto)
-        case .returnRequestNamesHDCP: try draft.plantAndAskBack(TLLVTag.hdcpEnforcement, crypto)
-        case .returnRequestNamesSecurityLevel: try draft.plantAndAskBack(TLLVTag.requiredSecurityLevel, crypto)
-        case .returnRequestNamesSessionKeyVersion: try draft.plantAndAskBack(TLLVTag.sessionKeyVersionUsed, crypto)
-        case .returnRequestTooLong: try draft.askBack([UInt64](repeating: TLLVTag.assetID, count: 65), crypto)
+        case .returnRequestUnknownTag: try draft.askBack([0x0102_0304_0506_0708], randomness)
+        case .returnRequestOddLength: try draft.replace(TLLVTag.tagReturnRequest, [1, 2, 3, 4, 5, 6, 7], randomness)
+        case .returnRequestNamesItself: try draft.askBack([TLLVTag.tagReturnRequest], randomness)
+        case .returnRequestNamesSessionKeyBlock: try draft.askBack([TLLVTag.sessionKeyBlock], randomness)
+        case .returnRequestNamesContentKey: try draft.plantAndAskBack(TLLVTag.contentKey, randomness)
+        case .returnRequestNamesR1: try draft.plantAndAskBack(TLLVTag.r1, randomness)
+        case .returnRequestNamesDuration: try draft.plantAndAskBack(TLLVTag.contentKeyDuration, randomness)
+        case .returnRequestNamesOfflineKey: try draft.plantAndAskBack(TLLVTag.offlineKey, randomness)
+        case .returnRequestNamesHDCP: try draft.plantAndAskBack(TLLVTag.hdcpEnforcement, randomness)
+        case .returnRequestNamesSecurityLevel: try draft.plantAndAskBack(TLLVTag.requiredSecurityLevel, randomness)
+        case .returnRequestNamesSessionKeyVersion: try draft.plantAndAskBack(TLLVTag.sessionKeyVersionUsed, randomness)
+        case .returnRequestTooLong: try draft.askBack([UInt64](repeating: TLLVTag.assetID, count: 65), randomness)
 
-        case .assetIDEmpty: try draft.replace(TLLVTag.assetID, [], crypto)
-        case .assetIDOneByte: try draft.replace(TLLVTag.assetID, [0x61], crypto)
-        case .assetIDTooLong: try draft.replace(TLLVTag.assetID, [UInt8](repeating: 0x61, count: 1025), crypto)
-        case .r2TooShort: try draft.resize(TLLVTag.r2, to: 20, crypto)
-        case .r2TooLong: try draft.resize(TLLVTag.r2, to: 22, crypto)
-        case .antiReplaySeedTooShort: try draft.resize(TLLVTag.antiReplaySeed, to: 15, crypto)
-        case .antiReplaySeedTooLong: try draft.resize(TLLVTag.antiReplaySeed, to: 17, crypto)
-        case .sessionKeyBlockTooShort: try draft.resize(TLLVTag.sessionKeyBlock, to: 96, crypto)
-        case .sessionKeyBlockTooLong: try draft.resize(TLLVTag.sessionKeyBlock, to: 128, crypto)
-        case .integrityTooShort: try draft.resize(TLLVTag.sessionKeyIntegrity, to: 15, crypto)
-        case .transactionIDTooShort: try draft.resize(TLLVTag.transactionID, to: 7, crypto)
-        case .versionsSupportedEmpty: try draft.replace(TLLVTag.protocolVersionsSupported, [], crypto)
-        case .versionsSupportedOdd: try draft.replace(TLLVTag.protocolVersionsSupported, [0, 0, 0, 1, 0], crypto)
+        case .assetIDEmpty: try draft.replace(TLLVTag.assetID, [], randomness)
+        case .assetIDOneByte: try draft.replace(TLLVTag.assetID, [0x61], randomness)
+        case .assetIDTooLong: try draft.replace(TLLVTag.assetID, [UInt8](repeating: 0x61, count: 1025), randomness)
+        case .r2TooShort: try draft.resize(TLLVTag.r2, to: 20, randomness)
+        case .r2TooLong: try draft.resize(TLLVTag.r2, to: 22, randomness)
+        case .antiReplaySeedTooShort: try draft.resize(TLLVTag.antiReplaySeed, to: 15, randomness)
+        case .antiReplaySeedTooLong: try draft.resize(TLLVTag.antiReplaySeed, to: 17, randomness)
+        case .sessionKeyBlockTooShort: try draft.resize(TLLVTag.sessionKeyBlock, to: 96, randomness)
+        case .sessionKeyBlockTooLong: try draft.resize(TLLVTag.sessionKeyBlock, to: 128, randomness)
+        case .integrityTooShort: try draft.resize(TLLVTag.sessionKeyIntegrity, to: 15, randomness)
+        case .transactionIDTooShort: try draft.resize(TLLVTag.transactionID, to: 7, randomness)
+        case .versionsSupportedEmpty: try draft.replace(TLLVTag.protocolVersionsSupported, [], randomness)
+        case .versionsSupportedOdd: try draft.replace(TLLVTag.protocolVersionsSupported, [0, 0, 0, 1, 0], randomness)
         case .versionsSupportedTooMany:
-            try draft.replace(TLLVTag.protocolVersionsSupported, words([UInt32](repeating: 1, count: 100)), crypto)
-        case .versionUsedTooShort: try draft.replace(TLLVTag.protocolVersionUsed, [0, 0, 1], crypto)
+            try draft.replace(TLLVTag.protocolVersionsSupported, words([UInt32](repeating: 1, count: 100)), randomness)
+        case .versionUsedTooShort: try draft.replace(TLLVTag.protocolVersionUsed, [0, 0, 1], randomness)
         case .versionUsedNine:
-            try draft.replace(TLLVTag.protocolVersionUsed, words([9]), crypto)
-            try draft.replace(TLLVTag.protocolVersionsSupported, words([1, 9]), crypto)
-        case .versionUsedNotSupported: try draft.replace(TLLVTag.protocolVersionsSupported, words([2]), crypto)
+            try draft.replace(TLLVTag.protocolVersionUsed, words([9]), randomness)
+            try draft.replace(TLLVTag.protocolVersionsSupported, words([1, 9]), randomness)
+        case .versionUsedNotSupported: try draft.replace(TLLVTag.protocolVersionsSupported, words([2]), randomness)
         case .missingSessionKeyBlock: draft.remove(TLLVTag.sessionKeyBlock)
         case .missingIntegrity: draft.remove(TLLVTag.sessionKeyIntegrity)
         case .missingAntiReplaySeed: draft.remove(TLLVTag.antiReplaySeed)
         case .missingR2: draft.remove(TLLVTag.r2)
         case .missingReturnRequest: draft.remove(TLLVTag.tagReturnRequest)
-        case .missingAssetID: try draft.remove(returned: TLLVTag.assetID, crypto)
-        case .missingTransactionID: try draft.remove(returned: TLLVTag.transactionID, crypto)
+        case .missingAssetID: try draft.remove(returned: TLLVTag.assetID, randomness)
+        case .missingTransactionID: try draft.remove(returned: TLLVTag.transactionID, randomness)
         case .missingVersionUsed: draft.remove(TLLVTag.protocolVersionUsed)
         case .missingVersionsSupported: draft.remove(TLLVTag.protocolVersionsSupported)
 
-        case .playbackStateTooShort: try draft.replace(TLLVTag.mediaPlaybackState, zeros(15), crypto)
-        case .capabilitiesTooShort: try draft.replace(TLLVTag.capabilities, zeros(15), crypto)
-        case .streamingIndicatorTooShort: try draft.replace(TLLVTag.streamingIndicator, zeros(7), crypto)
-        case .deviceIdentityTooShort: try draft.replace(TLLVTag.deviceIdentity, zeros(35), crypto)
-        case .deviceInfoTooShort: try draft.replace(TLLVTag.deviceInfo, zeros(15), crypto)
-        case .denyListVersionTooShort: try draft.replace(TLLVTag.kextDenyListVersion, zeros(3), crypto)
+        case .playbackStateTooShort: try draft.replace(TLLVTag.mediaPlaybackState, zeros(15), randomness)
+        case .capabilitiesTooShort: try draft.replace(TLLVTag.capabilities, zeros(15), randomness)
+        case .streamingIndicatorTooShort: try draft.replace(TLLVTag.streamingIndicator, zeros(7), randomness)
+        case .deviceIdentityTooShort: try draft.replace(TLLVTag.deviceIdentity, zeros(35), randomness)
+        case .deviceInfoTooShort: try draft.replace(TLLVTag.deviceInfo, zeros(15), randomness)
+        case .denyListVersionTooShort: try draft.replace(TLLVTag.kextDenyListVersion, zeros(3), randomness)
         case .securityLevelReportReservedWord:
-            try draft.replace(TLLVTag.securityLevelReport, words([1, 1, 0, 0, 0]), crypto)
-        case .videoSessionKeyBlockTooLong: try draft.replace(TLLVTag.sessionKeyBlockVideo, zeros(257), crypto)
-        case .videoR2TooLong: try draft.replace(TLLVTag.r2Video, zeros(65), crypto)
+            try draft.replace(TLLVTag.securityLevelReport, words([1, 1, 0, 0, 0]), randomness)
+        case .videoSessionKeyBlockTooLong: try draft.replace(TLLVTag.sessionKeyBlockVideo, zeros(257), randomness)
+        case .videoR2TooLong: try draft.replace(TLLVTag.r2Video, zeros(65), randomness)
 
-        case .syncTooShort: try draft.replace(TLLVTag.sync, words([1, 0]) + zeros(19), crypto)
-        case .syncVersion1ReservedWord: try draft.replace(TLLVTag.sync, words([1, 1]) + zeros(20), crypto)
-        case .syncVersion2TooShort: try draft.replace(TLLVTag.sync, words([2, 0]) + zeros(39), crypto)
-        case .syncVersion2WithoutFlags: try draft.replaceSync(flags: [], recordCount: 0, crypto)
-        case .syncVersion2TooManyRecords: try draft.replaceSync(recordCount: 251, crypto)
-        case .syncVersion2RecordsBeyondValue: try draft.replaceSync(recordCount: 3, missing: 1, crypto)
-        case .syncVersion2RecordCountHuge: try draft.replaceSync(recordCount: 0, declared: .max, crypto)
+        case .syncTooShort: try draft.replace(TLLVTag.sync, words([1, 0]) + zeros(19), randomness)
+        case .syncVersion1ReservedWord: try draft.replace(TLLVTag.sync, words([1, 1]) + zeros(20), randomness)
+        case .syncVersion2TooShort: try draft.replace(TLLVTag.sync, words([2, 0]) + zeros(39), randomness)
+        case .syncVersion2WithoutFlags: try draft.replaceSync(flags: [], recordCount: 0, randomness)
+        case .syncVersion2TooManyRecords: try draft.replaceSync(recordCount: 251, randomness)
+        case .syncVersion2RecordsBeyondValue: try draft.replaceSync(recordCount: 3, missing: 1, randomness)
+        case .syncVersion2RecordCountHuge: try draft.replaceSync(recordCount: 0, declared: .max, randomness)
         }
     }
 }
@@ -153,8 +152,8 @@ extension SPCDraft {
         change(&blocks[blocks.count - 1])
     }
 
-    fileprivate mutating func append(_ block: DeviceBlock, _ crypto: CryptoContext) throws(CryptoError) {
-        blocks.append(try RawBlock(block, using: crypto))
+    fileprivate mutating func append(_ block: DeviceBlock, _ randomness: DeviceRandomness) throws(CryptoError) {
+        blocks.append(try RawBlock(block, from: randomness))
     }
 
     fileprivate mutating func remove(_ tag: UInt64) {
@@ -162,44 +161,46 @@ extension SPCDraft {
     }
 
     /// Removes a block and its tag in the return request, so that only the missing block is a fault.
-    fileprivate mutating func remove(returned tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
+    fileprivate mutating func remove(returned tag: UInt64, _ randomness: DeviceRandomness) throws(CryptoError) {
         remove(tag)
-        try askBack([], crypto)
+        try askBack([], randomness)
     }
 
-    fileprivate mutating func replace(_ tag: UInt64, _ value: [UInt8], _ crypto: CryptoContext) throws(CryptoError) {
+    fileprivate mutating func replace(_ tag: UInt64, _ value: [UInt8], _ randomness: DeviceRandomness)
+        throws(CryptoError)
+    {
         let place = blocks.firstIndex { $0.tag == tag } ?? blocks.endIndex
         remove(tag)
-        blocks.insert(try RawBlock(DeviceBlock(tag, value), using: crypto), at: min(place, blocks.count))
+        blocks.insert(try RawBlock(DeviceBlock(tag, value), from: randomness), at: min(place, blocks.count))
     }
 
-    fileprivate mutating func resize(_ tag: UInt64, to size: Int, _ crypto: CryptoContext) throws(CryptoError) {
+    fileprivate mutating func resize(_ tag: UInt64, to size: Int, _ randomness: DeviceRandomness) throws(CryptoError) {
         guard let block = blocks.first(where: { $0.tag == tag }) else { return }
-        try replace(tag, Array(block.bytes.dropFirst(16).prefix(size)), crypto)
+        try replace(tag, Array(block.bytes.dropFirst(16).prefix(size)), randomness)
     }
 
-    fileprivate mutating func askBack(_ tags: [UInt64], _ crypto: CryptoContext) throws(CryptoError) {
-        try replace(TLLVTag.tagReturnRequest, tags.flatMap { bigEndian($0) }, crypto)
+    fileprivate mutating func askBack(_ tags: [UInt64], _ randomness: DeviceRandomness) throws(CryptoError) {
+        try replace(TLLVTag.tagReturnRequest, tags.flatMap { bigEndian($0) }, randomness)
     }
 
     /// Adds a block with a tag of CKCs and requests its return, so that only the return request is a fault.
-    fileprivate mutating func plantAndAskBack(_ tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
-        try append(DeviceBlock(tag, [1, 2, 3]), crypto)
-        try askBack([tag], crypto)
+    fileprivate mutating func plantAndAskBack(_ tag: UInt64, _ randomness: DeviceRandomness) throws(CryptoError) {
+        try append(DeviceBlock(tag, [1, 2, 3]), randomness)
+        try askBack([tag], randomness)
     }
 
     /// Replaces the sync block by one of version 2 with `recordCount` records. It may lack its last bytes, or declare
     /// another count.
     fileprivate mutating func replaceSync(
         flags: SyncFlags = .report, recordCount: Int, missing missingSize: Int = 0, declared: UInt32? = nil,
-        _ crypto: CryptoContext
+        _ randomness: DeviceRandomness
     ) throws(CryptoError) {
         let report = SyncReportVersion2(
             challenge: 1, flags: flags, titleID: .zero, streamIDs: [Bytes16](repeating: .zero, count: recordCount))
         var value = SyncReport(.version2(report), remaining: .unlimited).blockValue
         value.removeLast(missingSize)
         if let declared { value.replaceSubrange(44..<48, with: bigEndian(declared)) }
-        try replace(TLLVTag.sync, value, crypto)
+        try replace(TLLVTag.sync, value, randomness)
     }
 }
 

@@ -1,14 +1,14 @@
-import ByteCoding
-import FairPlay
+package import ByteCoding
+package import FairPlay
 import KeyCrypto
 
 /// A test input of Apple's SDK (SDK 26, section 6): a request to the library with one operation.
 ///
 /// It is JSON, and trailing commas are accepted. Its content key is a sample that everyone with the SDK has, so it is
 /// not treated as a secret.
-struct SDKTestInput {
+package struct SDKTestInput {
     /// What the operation asks for.
-    enum Wish {
+    package enum Wish {
         /// A license with these terms.
         case license(LibraryLicense)
         /// A license with a value that this server never uses. The text is the value.
@@ -17,12 +17,12 @@ struct SDKTestInput {
         case facts
     }
 
-    let message: [UInt8]
-    let wish: Wish
+    package let message: [UInt8]
+    package let wish: Wish
 
     private static let limits = JSONLimits(sizeMaximum: 1 << 20)
 
-    init(parsing text: [UInt8]) throws(SDKTestInputFault) {
+    package init(parsing text: [UInt8]) throws(SDKTestInputFault) {
         let root = try wrap(
             SDKTestInputFault.notJSON, try JSONReader.parse(text, dialect: .json5, limits: Self.limits))
         guard let request = root.object?["fairplay-streaming-request"]?.object else {
@@ -48,14 +48,14 @@ struct SDKTestInput {
 }
 
 /// Why a test input cannot be used.
-enum SDKTestInputFault: Error, Equatable {
+package enum SDKTestInputFault: Error, Equatable {
     case notJSON(JSONError)
     /// The member is missing, or has a value that the library does not define.
     case member(String)
 }
 
 extension SDKTestInputFault: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .notJSON(let error): "it is not JSON: \(error)"
         case .member(let name): "its member \(name) is missing, or has no valid value"

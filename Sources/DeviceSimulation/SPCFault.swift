@@ -1,4 +1,3 @@
-package import DeviceSimulation
 package import FairPlay
 package import KeyCrypto
 
@@ -39,7 +38,7 @@ extension SimulatedDevice {
     /// Makes an SPC with a fault, either in its container or in its payload before encryption.
     package func makeRequest(_ options: DeviceOptions, with fault: SPCFault) throws(CryptoError) -> DeviceRequest {
         var draft = try makeDraft(options)
-        if case .payload(let fault) = fault { try fault.apply(to: &draft, using: CryptoContext()) }
+        if case .payload(let fault) = fault { try fault.apply(to: &draft, from: randomness) }
         var request = try seal(draft)
         if case .container(let fault) = fault { fault.apply(to: &request.message, version: draft.version) }
         return request

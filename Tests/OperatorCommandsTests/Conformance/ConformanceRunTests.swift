@@ -1,0 +1,92 @@
+import ByteCoding
+import DeviceSimulation
+import FairPlay
+import KeyCrypto
+import TestSupport
+import Testing
+
+@testable import PlayerTools
+
+/// A conformance run against a key server in this process.
+@Suite struct ConformanceRunTests {
+    private func report(
+        _ fault: ServerFault?, unavailableKinds: [ConformanceKind: String] = [:],
+        unavailableVersions: [SPCVersion: String] = [:]
+    ) async throws -> ConformanceReport {
+        let server = try ConformanceTestServer(fault)
+        return try await ConformanceRun(
+            seed: RandomBytes.generate(count: 16), now: 1_800_000_000, unavailableKinds: unavailableKinds,
+            unavailableVersions: unavailableVersions, ask: { server.answer($0) }
+        ).run()
+    }
+
+    @Test func aGoodServerHolds() async throws {
+        let report = try await report(nil)
+        #expect(report.holds)
+        #expect(report.results.filter { $0.verdict != .passed }.map(\.found) == [])
+        #expect(report.results.count == ConformanceCase.all.count + 3)
+    }
+
+    @Test(arguments: ServerFault.allCases)
+    func eachFaultIsFoundAndNamed(fault: ServerFault) async throws {
+        let report = try await report(fault)
+        #expect(!report.holds)
+        let (name, found) = fault.evidence
+        let result = try #require(report.results.first { $0.name == name })
+        #expect(result.verdict == .failed)
+        #expect(result.found.contains(found), "\(result.found)")
+        #expect(report.text.contains(found))
+    }
+
+    @Test func aServerMayDifferWhereTheRuleSaysSo() async throws {
+        let server = try ConformanceTestServer(nil)
+        let cautious: ConformanceAsk = { question in
+            question.options.protocolVersionsSupported.count == 2
+                ? ConformanceAnswer(content: .refusal(code: "422", body: []), status: 422) : server.answer(question)
+        }
+        let report = try await ConformanceRun(seed: [1], now: 1_800_000_000, ask: cautious).run()
+        #expect(report.holds)
+        let result = try #require(report.results.first { $0.verdict == .differs })
+        #expect(result.name == "protocol versions 1 and 2 supported, 1 used")
+        #expect(result.found.contains("may refuse the downgrade"))
+    }
+
+    @Test func whatIsNotRunIsNoPass() async throws {
+        let all = Dictionary(uniqueKeysWithValues: ConformanceKind.allCases.map { ($0, "no token") })
+        let nothing = try await report(nil, unavailableKinds: all)
+        #expect(!nothing.holds)
+        #expect(nothing.count(.passed) == 0 && nothing.count(.failed) == 0)
+        #expect(nothing.text.contains("no token"))
+        let some = try await report(
+            nil, unavailableKinds: [.lease: "no token"], unavailableVersions: [.v3: "not served"])
+        #expect(some.holds)
+        let skipped = some.results.filter { $0.verdict == .notRun }
+        #expect(skipped.contains { $0.name == "lease, version 1" } && skipped.contains { $0.version == .v3 })
+    }
+
+    @Test func theReportHasNoSecret() async throws {
+        let crypto = try CryptoContext()
+        let report = try await report(.tellsFaultsApart)
+        let texts = [report.text, String(decoding: JSONWriter.object { report.write(to: &$0) }, as: UTF8.self)]
+        for text in texts {
+            for kind in ConformanceKind.allCases {
+                #expect(!text.contains(Hexadecimal.encode(kind.contentKey)))
+                #expect(!text.contains(Base64.encode(kind.contentKey)))
+            }
+            #expect(!text.contains(Hexadecimal.encode(ConformanceCredential.applicationSecret)))
+            for test in ConformanceCase.all {
+                let request = try test.question(seed: report.seed, now: 1_800_000_000, using: crypto).request
+                #expect(!text.contains(Base64.encode(Array(request.message.dropFirst(24).prefix(30)))))
+                #expect(!text.contains("\(request.secrets.deviceID)"))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"code":"spc_rejected","id":"1f0c9a3be2d14c55"}"#, ##"{"code":"spc_rejected","id":"#"}"##),
+        ("rejected at 2026-11-29T16:00:00Z", "rejected at #"), ("status -42589", "status -42589"),
+    ])
+    func idsAndTimesMayDiffer(body: String, kept: String) {
+        #expect(ConformanceRefusals.withoutIDs(Array(body.utf8)) == kept)
+    }
+}
