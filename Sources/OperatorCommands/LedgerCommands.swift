@@ -140,10 +140,11 @@ struct LedgerArguments {
         "--device-class", .value("CLASS"),
         help: """
             entries of devices that state this class: mobile, living_room, desktop, spatial, wearable, apple_other, \
-            partner_living_room, partner_other, unknown, or a number
+            partner_living_room, partner_other, unknown, a number, or none
             """)
     private static let securityLevel = CommandOption(
-        "--security-level", .value("LEVEL"), help: "entries of devices that state this level: audio, baseline or main")
+        "--security-level", .value("LEVEL"),
+        help: "entries of devices that state this level: audio, baseline, main or none")
     private static let osVersion = CommandOption(
         "--os-version", .value("VERSION"), help: "entries of devices with this system: 17, 17.4 or 17.4.1")
     private static let from = CommandOption(
@@ -173,12 +174,27 @@ struct LedgerArguments {
             cookie: arguments.value(Self.cookie), from: try arguments.time(Self.from),
             to: try arguments.time(Self.to))
         query.stated = StatedFilter(
-            deviceClass: arguments.value(Self.deviceClass), securityLevel: arguments.value(Self.securityLevel),
-            osVersion: arguments.value(Self.osVersion))
+            deviceClass: try Self.read(
+                arguments, Self.deviceClass, as: "none, \(DeviceSummary.classNames), or a number",
+                StatedFilter.DeviceClass.init),
+            securityLevel: try Self.read(
+                arguments, Self.securityLevel, as: "none, audio, baseline, main, or 16 hexadecimal digits",
+                StatedFilter.SecurityLevel.init),
+            osVersion: try Self.read(
+                arguments, Self.osVersion, as: "one to three numbers, such as 17 or 17.4.1",
+                StatedFilter.OSVersion.init))
         self.query = query
         if let from = query.from, let to = query.to, from >= to {
             throw .usage("--from is not before --to, so that no entry can match")
         }
+    }
+
+    private static func read<Value>(
+        _ arguments: Arguments, _ option: CommandOption, as form: String, _ parse: (String) -> Value?
+    ) throws(CommandError) -> Value? {
+        guard let text = arguments.value(option) else { return nil }
+        guard let value = parse(text) else { throw .usage("\(option.name) takes \(form), not \(text)") }
+        return value
     }
 
     static func limit(_ arguments: Arguments) throws(CommandError) -> Int {

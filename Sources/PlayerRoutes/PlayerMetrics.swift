@@ -52,9 +52,9 @@ package final class PlayerMetrics: Sendable {
     func issued(
         _ version: SPCVersion, _ form: MessageForm, to device: DeviceSummary, isRepeated: Bool, after duration: Duration
     ) {
-        devices.noteLicense(device)
         (form == .raw ? issuedRaw : requests[RequestLabels(form, .issued)]).increment()
-        if isRepeated { repeatedLicenses.increment() }
+        // A copy of a request tells nothing new of its device.
+        if isRepeated { repeatedLicenses.increment() } else { devices.noteLicense(device) }
         switch version {
         case .v1: issuedVersion1.increment()
         case .v2: issuedVersion2.increment()

@@ -37,8 +37,9 @@ package enum LedgerFilter {
             device: try value("device") { text in device(text, pseudonyms) },
             keyID: try value("key") { text in try? KeyID(parsing: text) }, playback: try value("playback") { $0 })
         narrowed.stated = StatedFilter(
-            deviceClass: try value("deviceClass") { $0 }, securityLevel: try value("securityLevel") { $0 },
-            osVersion: try value("osVersion") { $0 })
+            deviceClass: try value("deviceClass", StatedFilter.DeviceClass.init),
+            securityLevel: try value("securityLevel", StatedFilter.SecurityLevel.init),
+            osVersion: try value("osVersion", StatedFilter.OSVersion.init))
         return narrowed
     }
 
@@ -85,6 +86,11 @@ package enum LedgerFilterFault: Error, Equatable, CustomStringConvertible {
         case .malformed("device"):
             "device takes an HU (40 hexadecimal digits or 27 of base64url), or a pseudonym as lists and entries show it"
         case .malformed("key"): "key takes a key id as a UUID or as 32 hexadecimal digits"
+        case .malformed("deviceClass"):
+            "deviceClass takes none, \(DeviceSummary.classNames), a number, or the 16 hexadecimal digits of a type"
+        case .malformed("securityLevel"):
+            "securityLevel takes none, audio, baseline, main, or the 16 hexadecimal digits of another level"
+        case .malformed("osVersion"): "osVersion takes one to three numbers, such as 17 or 17.4.1"
         case .malformed(let name): "\(name) takes 1 to 200 bytes"
         }
     }

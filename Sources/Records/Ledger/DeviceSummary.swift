@@ -99,6 +99,9 @@ extension DeviceSummary {
         128: "partner_living_room", 255: "partner_other",
     ]
 
+    /// The words for the classes, in the order of their numbers.
+    package static let classNames = classWords.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
+
     package static func word(ofClass number: UInt32) -> String { classWords[number] ?? "\(number)" }
 
     /// A version as major, minor and patch.

@@ -67,33 +67,6 @@ package struct LedgerQuery: Equatable, Sendable {
     }
 }
 
-/// A search for what devices have stated: a summary must have each word that is set.
-package struct StatedFilter: Equatable, Sendable {
-    /// The word for a class, or its number.
-    package var deviceClass: String?
-    /// The word for a level, or its 16 hexadecimal digits.
-    package var securityLevel: String?
-    /// The first numbers of a version, such as `17` or `17.4`.
-    package var osVersion: String?
-
-    package init(deviceClass: String? = nil, securityLevel: String? = nil, osVersion: String? = nil) {
-        self.deviceClass = deviceClass
-        self.securityLevel = securityLevel
-        self.osVersion = osVersion
-    }
-
-    package var isEmpty: Bool { deviceClass == nil && securityLevel == nil && osVersion == nil }
-
-    package func matches(_ stated: DeviceSummary?) -> Bool {
-        guard !isEmpty else { return true }
-        guard let stated else { return false }
-        let version = stated.operatingSystem.map(DeviceSummary.version)
-        return (deviceClass == nil || stated.classWord == deviceClass)
-            && (securityLevel == nil || stated.securityLevel?.word == securityLevel)
-            && (osVersion.map { wanted in version.map { "\($0).".hasPrefix("\(wanted).") } ?? false } ?? true)
-    }
-}
-
 /// A term of a ledger's index: 48 bits of a hash. Several values may have the same hash, so entries that are found must
 /// be compared.
 package struct LedgerTerm: Hashable, Sendable {

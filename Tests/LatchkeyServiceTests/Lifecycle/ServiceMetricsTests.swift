@@ -75,6 +75,7 @@ import Testing
         }
         metrics.player.refused(.securityLevel, .raw, of: DeviceSummary(versions: .init(used: 1, newest: 1)))
         metrics.player.issued(.v1, .raw, to: Self.phone, isRepeated: false, after: .zero)
+        metrics.player.issued(.v1, .raw, to: Self.phone, isRepeated: true, after: .zero)
         let counts = try scrape().values.filter { $0.key.hasPrefix("latchkey_requests_by_") }
         #expect(counts.count <= 50)
         let classes = counts.filter { $0.key.hasPrefix("latchkey_requests_by_device_class_total") }

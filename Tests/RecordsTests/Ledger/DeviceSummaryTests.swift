@@ -100,20 +100,51 @@ import Testing
         #expect(try LedgerEntry(parsing: entry.encoded()) == entry)
     }
 
-    @Test func isFound() {
+    @Test func isFound() throws {
         var entry = LedgerSamples.license()
         func finds(_ filter: StatedFilter) -> Bool {
             var query = LedgerQuery()
             query.stated = filter
             return query.matches(entry)
         }
-        #expect(finds(StatedFilter()) && !finds(StatedFilter(osVersion: "17")))
-        entry.stated = Self.phone
-        for version in ["17", "17.4", "17.4.1"] { #expect(finds(StatedFilter(osVersion: version))) }
-        for version in ["1", "17.", "17.40", "4", ""] {
-            #expect(!finds(StatedFilter(osVersion: version)), "\(version)")
+        func version(_ text: String) throws -> StatedFilter {
+            let wanted: StatedFilter.OSVersion = try #require(.init(text), "\(text)")
+            return StatedFilter(osVersion: wanted)
         }
-        #expect(finds(StatedFilter(deviceClass: "mobile", securityLevel: "main", osVersion: "17")))
-        #expect(!finds(StatedFilter(deviceClass: "desktop")) && !finds(StatedFilter(securityLevel: "baseline")))
+        #expect(finds(StatedFilter()))
+        #expect(try !finds(version("17")))
+        entry.stated = Self.phone
+        for text in ["17", "17.4", "17.4.1"] { #expect(try finds(version(text)), "\(text)") }
+        for text in ["1", "17.40", "4", "17.4.0"] { #expect(try !finds(version(text)), "\(text)") }
+        #expect(
+            finds(StatedFilter(deviceClass: .init("mobile"), securityLevel: .init("main"), osVersion: .init("17"))))
+        #expect(finds(StatedFilter(deviceClass: .init("2"))) && finds(StatedFilter(securityLevel: .level(.main))))
+        #expect(
+            !finds(StatedFilter(deviceClass: .init("desktop")))
+                && !finds(StatedFilter(securityLevel: .level(.baseline))))
+        #expect(!finds(StatedFilter(deviceClass: .some(.none))) && !finds(StatedFilter(securityLevel: .some(.none))))
+        entry.stated = DeviceSummary(versions: .init(used: 1, newest: 1))
+        #expect(finds(StatedFilter(deviceClass: .some(.none), securityLevel: .some(.none))))
+        entry.stated?.deviceType = 0xABC
+        entry.stated?.securityLevel = .other(5)
+        #expect(
+            finds(
+                StatedFilter(deviceClass: .init("0000000000000abc"), securityLevel: .init("0000000000000005"))))
+    }
+
+    /// A value that no entry can have is refused, so that an empty answer means that no device is concerned.
+    @Test(arguments: ["", "Mobile", "01", "-1", "4294967296", "abc", "000000000000000g"])
+    func refusesAClassThatNothingHas(text: String) {
+        #expect(StatedFilter.DeviceClass(text) == nil)
+    }
+
+    @Test(arguments: ["", "MAIN", "1", "strong", "+000000000000005"])
+    func refusesALevelThatNothingHas(text: String) {
+        #expect(StatedFilter.SecurityLevel(text) == nil)
+    }
+
+    @Test(arguments: ["", "17.", "017", "256", "17.4.1.0", "17,4", "iOS 17", "-1", ".17"])
+    func refusesAVersionThatNothingHas(text: String) {
+        #expect(StatedFilter.OSVersion(text) == nil)
     }
 }
