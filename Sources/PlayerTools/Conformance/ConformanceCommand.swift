@@ -13,8 +13,8 @@ extension Command {
         details: """
             Sends \(ConformanceCase.all.count) SPCs, each for one rule: every kind of license in every version, unknown blocks,
             sizes at their limits, and malformed ones. It opens the CKCs as a device does and compares content key,
-            initialization vector, R1, terms and returned blocks. Refusals must be equal whatever the fault. The server
-            can be any key server: ask it by --url, or give the library of an SDK by --library.
+            initialization vector, R1, terms and returned blocks. Refusals must be equal whatever the fault, and no answer may
+            show a secret. The server can be any key server: ask it by --url, or give the library of an SDK by --library.
 
             The server under test needs a test credential and test keys, which --write writes to a folder, together with all
             SPCs of a fixed seed. They are published, so configure no server of viewers with them. A run makes new SPCs from a
@@ -51,7 +51,8 @@ extension Command {
 
 struct ConformanceCommand {
     static let write = CommandOption(
-        "--write", .value("FOLDER"), help: "write the credential, the keys and the SPCs, and send nothing")
+        "--write", .value("FOLDER"),
+        help: "write the credential, the keys and the SPCs to a new folder, and send nothing")
     private static let url = CommandOption(
         "--url", .value("URL"), help: "the server, or its license route if that is not /fps/license")
     private static let library = CommandOption(

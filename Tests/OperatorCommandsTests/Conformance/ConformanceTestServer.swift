@@ -177,7 +177,7 @@ struct ConformanceTestServer {
     // MARK: CKCs
 
     private func kind(of spc: SPC) -> ConformanceKind? {
-        if fault == .knowsEveryAsset, spc.assetID == ConformanceKind.unknownAssetID { return .streaming }
+        if fault == .knowsEveryAsset, spc.assetID.elementsEqual(ConformanceKind.unknownAssetID) { return .streaming }
         let assetID = fault == .cutsAssetIDs ? spc.assetID.prefix { $0 < 0x80 } : spc.assetID[...]
         return ConformanceKind.allCases.first { kind in
             kind.assetID.elementsEqual(assetID) || kind.aliases.contains { $0.elementsEqual(assetID) }
