@@ -332,8 +332,9 @@ def test_a_careless_server_is_found(written: Path, credential: Credential) -> No
     assert report.status == 1
     versions = (1, 2, 3)
     leases = {f"{kind}, version {version}" for kind in ("lease", "lease-and-rental") for version in versions}
-    leases |= {"renewal of a lease", "lease while a film plays"}
+    leases |= {"renewal of a lease", "lease while a film plays", "lease of a playback session"}
     protected = {f"protected, version {version}" for version in versions}
+    protected.add("protected, for a device of the level Baseline")
     assert report.of("failed") == leases | protected | {"equal refusals after the certificate"}
     assert all(report.found(name).startswith("other terms (lease ") for name in leases)
     assert all("has a value of 8 bytes" in report.found(name) for name in protected)

@@ -55,7 +55,10 @@ struct ConformanceCase: Sendable {
             tolerance: tolerance, toleratedTerms: toleratedTerms, fault: fault, change: change)
     }
 
-    /// All cases, in the order of a run.
+    /// The name of the case that only a server with assets can answer.
+    static let unknownAsset = "unknown asset"
+
+    /// All cases, in the order of the results.
     static let all = licenses + blocks + sizes + malformed
 
     /// Makes the SPC. Equal seeds make equal SPCs, and one device makes all SPCs of a seed. `now` is the time that the
@@ -99,6 +102,9 @@ struct ConformanceAnswer: Sendable {
     /// The status of HTTP; nil for a library.
     var status: Int?
     var milliseconds = 0.0
+    /// The header fields and the body of HTTP.
+    var fields: [(name: String, value: String)] = []
+    var body: [UInt8] = []
     /// HU, if the server tells it.
     var deviceID: DeviceID?
     /// The transaction id, if the server tells it.

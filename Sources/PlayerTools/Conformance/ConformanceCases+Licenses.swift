@@ -50,16 +50,21 @@ extension ConformanceCase {
             },
             refusal(
                 .licenses, "Baseline for a device of the level Audio", .protected, rule: "4.6",
-                tolerance: "a server may leave this check to the device", toleratedTerms: [.session]
+                tolerance: "a server may leave this check to the device, which the license tells the level",
+                toleratedTerms: [.session]
             ) {
                 $0.securityLevel = .report(
                     SecurityLevelReport(rawLevel: SecurityLevel.audio.rawValue, denyListVersion: 31))
             },
+            license(.licenses, "protected, for a device of the level Baseline", .protected, rule: "4.6") {
+                $0.capabilities = [.hdcpEnforcement, .securityLevelBaseline]
+            },
+            refusal(.licenses, unknownAsset, rule: "2.1") { $0.assetID = ConformanceKind.unknownAssetID },
         ]
 }
 
 extension MediaPlaybackState {
-    fileprivate func with(_ state: PlaybackState) -> MediaPlaybackState {
+    func with(_ state: PlaybackState) -> MediaPlaybackState {
         MediaPlaybackState(createdAt: createdAt, state: state, sessionID: sessionID)
     }
 }

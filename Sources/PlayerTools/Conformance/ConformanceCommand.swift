@@ -13,8 +13,8 @@ extension Command {
         details: """
             Sends \(ConformanceCase.all.count) SPCs, each for one rule: every kind of license in every version, unknown blocks,
             sizes at their limits, and malformed ones. It opens the CKCs as a device does and compares content key,
-            initialization vector, R1, terms and returned blocks. Refusals must be equal whatever the fault. The server
-            can be any key server: ask it by --url, or give the library of an SDK by --library.
+            initialization vector, R1, terms and returned blocks. Refusals must be equal whatever the fault, and no answer may
+            show a secret. The server can be any key server: ask it by --url, or give the library of an SDK by --library.
 
             The server under test needs a test credential and test keys, which --write writes to a folder, together with all
             SPCs of a fixed seed. They are published, so configure no server of viewers with them. A run makes new SPCs from a
@@ -37,6 +37,10 @@ extension Command {
         options: ConformanceCommand.options,
         run: { arguments, context throws(CommandError) in
             if let folder = arguments.value(ConformanceCommand.write) {
+                let others = ConformanceCommand.options.filter { $0.name != ConformanceCommand.write.name }
+                if let other = others.first(where: arguments.isSet) {
+                    throw .usage("--write sends nothing, so \(other.name) is not for it")
+                }
                 try ConformanceVectors.write(to: folder)
                 return try context.print(
                     "\(folder): the credential, keys.jsonl, and cases.json with \(ConformanceCase.all.count) SPCs")
@@ -47,7 +51,8 @@ extension Command {
 
 struct ConformanceCommand {
     static let write = CommandOption(
-        "--write", .value("FOLDER"), help: "write the credential, the keys and the SPCs, and send nothing")
+        "--write", .value("FOLDER"),
+        help: "write the credential, the keys and the SPCs to a new folder, and send nothing")
     private static let url = CommandOption(
         "--url", .value("URL"), help: "the server, or its license route if that is not /fps/license")
     private static let library = CommandOption(
@@ -145,6 +150,7 @@ struct ConformanceCommand {
     }
 
     func run() async throws(CommandError) {
+        if let path = arguments.value(Self.report) { try Self.checkReport(path) }
         var report: ConformanceReport
         if let path = arguments.value(Self.library) {
             let library = try ConformanceLibrary(path, certificates: arguments.required(Self.certificates))
@@ -156,15 +162,39 @@ struct ConformanceCommand {
         } else {
             report = try await runOverHTTP()
         }
+        try context.printResult(report.text, or: report.write, arguments)
         if let path = arguments.value(Self.report) {
             let bytes = JSONWriter.object { report.write(to: &$0) } + [UInt8(ascii: "\n")]
             try CommandFile.write(bytes, to: path, isSecret: false)
         }
-        try context.printResult(report.text, or: report.write, arguments)
         guard report.count(.failed) == 0 else {
             throw .failed("\(report.count(.failed)) of \(report.results.count) cases failed")
         }
         guard report.holds else { throw .failed("nothing was run") }
+    }
+
+    /// Throws if a report cannot be written, so that no run is in vain.
+    private static func checkReport(_ path: String) throws(CommandError) {
+        let type = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+        guard type ?? .typeRegular == .typeRegular || type == .typeSymbolicLink else {
+            throw .failed("\(path) is not a regular file")
+        }
+        let part = "\(path).\(UInt32.random(in: .min ... .max)).part"
+        try wrap(CommandError.newFile, try NewFile.write([], to: part, mode: 0o600))
+        try? FileManager.default.removeItem(atPath: part)
+    }
+
+    /// Throws if the file of --ca has no certificate. libcurl would say it for each SPC, and only with TLS.
+    private func checkAuthorities() throws(CommandError) {
+        guard let path = arguments.value(ClientNetwork.authorities) else { return }
+        let text = String(decoding: try CommandFile.read(path).revealed(), as: UTF8.self)
+        let marks = ["", "TRUSTED ", "X509 "].map { "-----BEGIN \($0)CERTIFICATE-----" }
+        let digits = marks.lazy.compactMap { text.range(of: $0) }.first.map {
+            text[$0.upperBound...].prefix { $0 != "-" }
+        }
+        guard let digits, (try? Base64.decode(digits.filter { !$0.isWhitespace }))?.first == 0x30 else {
+            throw .failed("the file of --ca has no certificates in PEM")
+        }
     }
 
     private func runOverHTTP() async throws(CommandError) -> ConformanceReport {
@@ -175,6 +205,7 @@ struct ConformanceCommand {
         for line in arguments.values(Self.header) where !line.contains(":") || line.contains(where: \.isNewline) {
             throw .usage("--header takes a line as \"Name: value\"")
         }
+        try checkAuthorities()
         let server = ConformanceServer(
             network: try ClientNetwork(arguments), address: try LicenseURL.parse(arguments.required(Self.url)),
             form: form, tokens: tokens, fields: arguments.values(Self.header))
@@ -194,6 +225,7 @@ struct ConformanceCommand {
         }
         return try await run(
             kinds: kinds, versions: versions,
+            cases: [ConformanceCase.unknownAsset: "a library is given the key, and looks for no asset"],
             mayDiffer: "the statuses of a library go to its server, which must answer them equally"
         ) { question in await library.answer(question) }
     }
@@ -210,7 +242,8 @@ struct ConformanceCommand {
     }
 
     private func run(
-        kinds: [ConformanceKind: String], versions: [SPCVersion: String], mayDiffer: String?,
+        kinds: [ConformanceKind: String], versions: [SPCVersion: String], cases: [String: String] = [:],
+        mayDiffer: String?,
         _ ask: @escaping ConformanceAsk
     ) async throws(CommandError) -> ConformanceReport {
         var versions = versions
@@ -222,7 +255,7 @@ struct ConformanceCommand {
         do throws(CryptoError) {
             return try await ConformanceRun(
                 seed: seed, now: UInt32(clamping: context.now), unavailableKinds: kinds,
-                unavailableVersions: versions, refusalsMayDiffer: mayDiffer, ask: ask
+                unavailableVersions: versions, unavailableCases: cases, refusalsMayDiffer: mayDiffer, ask: ask
             ).run { progress.show($0) }
         } catch {
             throw .cryptography(error)

@@ -37,10 +37,12 @@ struct ConformanceJudge {
     ) -> ConformanceResult {
         var remarks: [CKCRemark] = []
         let (verdict, found): (ConformanceVerdict, String)
+        let secret = answer.shownSecret(question.kind)
         switch (answer.content, test.outcome) {
         case (.none(let reason), _): (verdict, found) = (.failed, "no answer: \(reason)")
-        case (.refusal(_, let body), _) where Self.shows(question.kind.contentKey, in: body):
-            (verdict, found) = (.failed, "the refusal shows the content key")
+        case _ where secret != nil: (verdict, found) = (.failed, "the answer shows the \(secret ?? "")")
+        case (.refusal, _) where !answer.isRefusal:
+            (verdict, found) = (.failed, "no refusal and no license: neither a status of failure nor an error in JSON")
         case (.refusal, .refusal) where answer.status.map { $0 >= 500 } ?? false:
             (verdict, found) = (.differs, "refused as a fault of the server, though the device made it")
         case (.refusal, .refusal): (verdict, found) = (.passed, "refused")
@@ -107,19 +109,29 @@ struct ConformanceJudge {
         guard license.terms.validity.withoutIDs == question.kind.validity(for: question.options.capabilities) else {
             return "other terms (\(license.terms.summary))"
         }
+        if let level = license.terms.securityLevel, let stated = question.options.statedLevel, level > stated {
+            return "a license that this device cannot play: it demands the level \(level), and the device has \(stated)"
+        }
         return question.kind.hdcp.map { $0 == license.terms.hdcp } ?? true ? nil : "HDCP Type 1 is missing"
     }
+}
 
-    /// Whether a text or other bytes have a secret: as it is, in hexadecimal digits, or in Base64.
-    private static func shows(_ secret: [UInt8], in body: [UInt8]) -> Bool {
-        let text = String(decoding: body, as: UTF8.self)
-        return body.contains(sequence: secret) || text.lowercased().contains(Hexadecimal.encode(secret))
-            || text.contains(Base64.encode(secret).prefix(21))
+extension DeviceOptions {
+    /// The security level that the SPC states; nil for none, or one that a server cannot read.
+    fileprivate var statedLevel: SecurityLevel? {
+        if case .report(let report) = securityLevel { return SecurityLevel(reported: report.rawLevel) }
+        guard let capabilities else { return nil }
+        if capabilities.contains(.securityLevelMain) { return .main }
+        return capabilities.contains(.securityLevelBaseline) ? .baseline : nil
     }
 }
 
 extension ConformanceCase {
-    fileprivate func tolerates(_ terms: LicenseTerms) -> Bool { toleratedTerms.contains(terms.validity.withoutIDs) }
+    /// The license of a protected key must tell the device the level, also where the server does not look at it.
+    fileprivate func tolerates(_ terms: LicenseTerms) -> Bool {
+        toleratedTerms.contains(terms.validity.withoutIDs)
+            && (kind != .protected || terms.securityLevel.map { $0 >= .baseline } ?? false)
+    }
 }
 
 extension ConformanceAnswer {
@@ -128,11 +140,56 @@ extension ConformanceAnswer {
         if case .refusal(let code, _) = content { return code }
         return status.map { "\($0)" }
     }
+
+    /// Whether what is no license says that it is none: by its status, or by an error in JSON.
+    fileprivate var isRefusal: Bool {
+        guard case .refusal(_, let body) = content, let status, status < 400 else { return true }
+        return (try? JSONReader.parse(body)).map(ConformanceServer.tellsError) ?? false
+    }
+
+    /// The name of a secret that the header fields or the body show. A CKC in the body shows none, as it is encrypted.
+    fileprivate func shownSecret(_ kind: ConformanceKind) -> String? {
+        let body = if case .refusal(_, let body) = content { body } else { body }
+        let text = ShownText(fields.flatMap { Array("\($0.name): \($0.value)\n".utf8) } + body)
+        if text.shows(kind.contentKey) { return "content key" }
+        return text.shows(ConformanceCredential.applicationSecret) ? "application secret" : nil
+    }
+}
+
+/// The text of an answer, in which secrets are looked for.
+private struct ShownText {
+    private let bytes: [UInt8]
+    /// The hexadecimal digits alone.
+    private let digits: [UInt8]
+    /// Without white space and what JSON escapes, and in the usual letters of Base64.
+    private let base64: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        let text = String(decoding: bytes, as: UTF8.self)
+        digits = text.lowercased().replacing("0x", with: "").utf8.filter { Character(Unicode.Scalar($0)).isHexDigit }
+        base64 = text.utf8.filter { $0 > UInt8(ascii: " ") && $0 != UInt8(ascii: "\\") }.map {
+            $0 == UInt8(ascii: "-") ? UInt8(ascii: "+") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
+        }
+    }
+
+    /// Whether a secret is there as it is, in hexadecimal digits with or without separators, or within Base64.
+    func shows(_ secret: [UInt8]) -> Bool {
+        if bytes.contains(sequence: secret) || digits.contains(sequence: Array(Hexadecimal.encode(secret).utf8)) {
+            return true
+        }
+        // Base64 has six bits in a digit. Other bytes may be before and after the secret.
+        return (0..<3).contains { before in
+            let encoded = Array(Base64.encode([UInt8](repeating: 0, count: before) + secret).utf8)
+            let end = (before + secret.count) * 8 / 6
+            return base64.contains(sequence: Array(encoded[(before * 8 + 5) / 6..<end]))
+        }
+    }
 }
 
 extension [UInt8] {
     fileprivate func contains(sequence: [UInt8]) -> Bool {
         guard count >= sequence.count else { return false }
-        return (0...count - sequence.count).contains { self[$0...].starts(with: sequence) }
+        return (0...count - sequence.count).contains { self[$0] == sequence[0] && self[$0...].starts(with: sequence) }
     }
 }

@@ -32,6 +32,8 @@ enum ConformanceKind: String, CaseIterable, Sendable {
 
     static let shortAssetID: [UInt8] = [0x63, 0x31]
     static let longAssetID = Array("conformance-".utf8) + [UInt8](repeating: 0x6c, count: 188)
+    /// The id of no asset.
+    static let unknownAssetID = Array("conformance-unknown".utf8)
     static let binaryAssetID: [UInt8] = [0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0xaa, 0xbb, 0xcc, 0x00, 0xee, 0xff]
 
     /// The number of the kind, from 1 on.

@@ -16,14 +16,15 @@ enum ConformanceForm: Equatable, Sendable {
     case streamingKeys
 
     init?(_ word: String) {
-        let parts = word.split(separator: ":", maxSplits: 1).map(String.init)
-        switch (parts.first, parts.count) {
-        case ("raw", 1): self = .raw
-        case ("base64", 1): self = .base64
-        case ("form", 1): self = .form
-        case ("json", _): self = .json(member: parts.count == 2 ? parts[1] : "spc")
-        case ("streaming-keys", 1): self = .streamingKeys
-        default: return nil
+        switch word {
+        case "raw": self = .raw
+        case "base64": self = .base64
+        case "form": self = .form
+        case "json": self = .json(member: "spc")
+        case "streaming-keys": self = .streamingKeys
+        default:
+            guard word.hasPrefix("json:"), word != "json:" else { return nil }
+            self = .json(member: String(word.dropFirst(5)))
         }
     }
 
@@ -53,7 +54,8 @@ enum ConformanceForm: Equatable, Sendable {
                 if let text = String(validating: assetID, as: UTF8.self) { writer.member("assetId", text) }
             }
         case .streamingKeys:
-            let text = String(decoding: question.kind.assetID, as: UTF8.self)
+            let isUnknown = assetID == ConformanceKind.unknownAssetID
+            let text = String(decoding: isUnknown ? assetID : question.kind.assetID, as: UTF8.self)
             return PlayerBody.streamingKeys([spc], isOffline: question.kind.asksOffline) { _ in KeyURI.scheme + text }
         }
     }
@@ -78,7 +80,7 @@ struct ConformanceServer {
             let answer = try network.perform(request, target)
             return ConformanceAnswer(
                 content: Self.content(of: answer.body, status: answer.status), status: answer.status,
-                milliseconds: answer.duration / .milliseconds(1))
+                milliseconds: answer.duration / .milliseconds(1), fields: answer.fields, body: answer.body)
         } catch {
             return ConformanceAnswer(content: .none(error.text))
         }
@@ -100,6 +102,19 @@ struct ConformanceServer {
 
     /// Whether bytes begin with a small version, as a CKC does.
     private static func isLikeCKC(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0, 0, 0]) }
+
+    /// Whether JSON tells an error: a status or a code of failure, or a member such as `error` or `errorCode`.
+    static func tellsError(_ node: JSONNode) -> Bool {
+        if let elements = node.array { return elements.contains(where: tellsError) }
+        return node.object?.members.contains { member in
+            let name = member.name.lowercased()
+            let isError = name.hasPrefix("error")
+            guard isError || name == "status" || name == "code" else { return tellsError(member.node) }
+            if let number = member.node.number?.signed { return number != 0 && !(200..<300).contains(number) }
+            if let text = member.node.string { return !text.isEmpty && name != "status" }
+            return isError && !member.node.isNull
+        } ?? false
+    }
 
     private static func ckc(in node: JSONNode) -> [UInt8]? {
         if let elements = node.array { return elements.lazy.compactMap { ckc(in: $0) }.first }

@@ -26,17 +26,34 @@ enum ConformanceVectors {
         ]
     }
 
-    /// Writes the files to a folder, which is made if it is missing.
+    /// Writes the files to a new or an empty folder, all or none. No file is overwritten.
     static func write(to folder: String) throws(CommandError) {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw .failed("the folder \(folder) cannot be made")
+        let files = try wrap(CommandError.cryptography, try files())
+        let manager = FileManager.default
+        let isNew = !manager.fileExists(atPath: folder)
+        guard isNew || (try? manager.contentsOfDirectory(atPath: folder))?.isEmpty ?? false else {
+            throw .failed("\(folder) has files, or is no folder that can be read; name a new folder")
         }
-        for (name, contents) in try wrap(CommandError.cryptography, try files()) {
-            // A server refuses secrets that all users can read, also these.
-            let isSecret = name.hasPrefix("private-key") || name.hasPrefix("application") || name == "certificates.json"
-            try CommandFile.write(contents, to: "\(folder)/\(name)", isSecret: isSecret)
+        let part = "\(folder)/.\(UInt32.random(in: .min ... .max)).part"
+        var moved: [String] = []
+        do {
+            try manager.createDirectory(atPath: part, withIntermediateDirectories: true)
+            for (name, contents) in files {
+                // A server refuses secrets that all users can read, also these.
+                let isSecret =
+                    name.hasPrefix("private-key") || name.hasPrefix("application") || name == "certificates.json"
+                try NewFile.write(contents, to: "\(part)/\(name)", mode: isSecret ? 0o600 : 0o644)
+            }
+            for (name, _) in files {
+                // This fails if there is a file of that name by now.
+                try manager.moveItem(atPath: "\(part)/\(name)", toPath: "\(folder)/\(name)")
+                moved.append(name)
+            }
+            try manager.removeItem(atPath: part)
+        } catch {
+            for name in moved { try? manager.removeItem(atPath: "\(folder)/\(name)") }
+            try? manager.removeItem(atPath: isNew ? folder : part)
+            throw .failed("cannot write to the folder \(folder)")
         }
     }
 

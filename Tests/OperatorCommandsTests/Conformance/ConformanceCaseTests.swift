@@ -45,7 +45,7 @@ import Testing
         let files = try ConformanceVectors.files()
         for (name, contents) in files {
             let committed = try Data(contentsOf: folder.appending(path: name))
-            #expect(Array(committed) == contents, "\(name): write it again with latchkey conformance --write")
+            #expect(Array(committed) == contents, "\(name): write a new folder with latchkey conformance --write")
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
         #expect(Set(names).subtracting(["README.md"]) == Set(files.map(\.name)))

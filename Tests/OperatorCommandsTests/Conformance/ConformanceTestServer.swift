@@ -16,7 +16,10 @@ enum ServerFault: String, CaseIterable, Sendable {
     case statusOfFailure, otherDevice, noAnswerToLargeSPCs
     // In what is accepted and refused.
     case refusesFullBlocks, cutsAssetIDs, acceptsForgedSessions, acceptsDuplicates, tellsFaultsApart, showsKey
-    case looksAtNoDevice, keepsForEver
+    case looksAtNoDevice, keepsForEver, looksAtNoLevel, demandsMain, knowsEveryAsset, renewsWithoutLease
+    // Beside the CKC, and in refusals.
+    case showsKeyBesideLicense, showsKeyInBase64, showsSecretInField, refusesWithNothing
+    case tellsFaultsApartInField, tellsFaultsApartByLength
 
     /// A case that must fail, and a part of what is found.
     var evidence: (name: String, found: String) {
@@ -44,7 +47,16 @@ enum ServerFault: String, CaseIterable, Sendable {
         case .acceptsForgedSessions: ("wrong integrity", "a license, and no refusal")
         case .acceptsDuplicates: ("duplicate tag different", "a license, and no refusal")
         case .tellsFaultsApart: ("equal refusals after the certificate", "2 different answers")
-        case .showsKey: ("wrong integrity", "the refusal shows the content key")
+        case .showsKey, .showsKeyInBase64: ("wrong integrity", "the answer shows the content key")
+        case .showsKeyBesideLicense: ("streaming, version 1", "the answer shows the content key")
+        case .showsSecretInField: ("wrong integrity", "the answer shows the application secret")
+        case .refusesWithNothing: ("wrong integrity", "no refusal")
+        case .tellsFaultsApartInField, .tellsFaultsApartByLength:
+            ("equal refusals after the certificate", "2 different answers")
+        case .looksAtNoLevel: ("Baseline for a device of the level Audio", "a license, and no refusal")
+        case .demandsMain: ("protected, for a device of the level Baseline", "it demands the level main")
+        case .knowsEveryAsset: ("unknown asset", "a license, and no refusal")
+        case .renewsWithoutLease: ("renewal in the same playback session", "other terms (session")
         case .looksAtNoDevice: ("lease without a playback state", "a license that this device cannot use")
         case .keepsForEver: ("offline for a device without offline keys", "a license, and no refusal: stored offline")
         }
@@ -55,6 +67,7 @@ enum ServerFault: String, CaseIterable, Sendable {
 struct ConformanceTestServer {
     private let fault: ServerFault?
     private let server: TestServer
+    private let sessions = SeenSessions()
     private var crypto: CryptoContext { server.crypto }
 
     init(_ fault: ServerFault?) throws {
@@ -87,6 +100,10 @@ struct ConformanceTestServer {
             answer.deviceID =
                 fault == .otherDevice ? DeviceID([UInt8](repeating: 1, count: 20)) : spc.sessionKeys?.deviceID
             answer.transactionID = spc.transactionID
+            if fault == .showsKeyBesideLicense {
+                let pairs = kind.contentKey.map { Hexadecimal.encode([$0]) }
+                answer.fields = [(name: "X-Key", value: pairs.joined(separator: ":"))]
+            }
             return answer
         } catch let error as SPCError {
             return refusal(of: error, question)
@@ -97,19 +114,39 @@ struct ConformanceTestServer {
 
     // MARK: Refusals
 
-    private func refusal(_ status: Int, _ code: String) -> ConformanceAnswer {
+    private func refusal(_ status: Int, _ code: String, idSize: Int = 16) -> ConformanceAnswer {
         // An id that is different in each answer.
-        let body = "{\"code\":\"\(code)\",\"id\":\"\(UInt64.random(in: 1 << 60 ... .max))\"}"
-        return ConformanceAnswer(content: .refusal(code: "\(status)", body: Array(body.utf8)), status: status)
+        let id = String(UInt64.random(in: 1 << 60 ... .max), radix: 16).prefix(idSize)
+        let body = "{\"code\":\"\(code)\",\"id\":\"\(id)\"}"
+        return ConformanceAnswer(
+            content: .refusal(code: "\(status)", body: Array(body.utf8)), status: status,
+            fields: [(name: "X-Request-Id", value: "\(id)")])
+    }
+
+    /// The refusal of an SPC after its certificate was found.
+    private func rejection(_ question: ConformanceQuestion) -> ConformanceAnswer {
+        let isFirst = payload(of: question) == nil
+        var answer = refusal(422, "rejected")
+        switch fault {
+        case .showsKey: answer = refusal(422, Hexadecimal.encode(question.kind.contentKey))
+        case .showsKeyInBase64: answer = refusal(422, Base64.encode([1] + question.kind.contentKey))
+        case .showsSecretInField:
+            let secret = ConformanceCredential.applicationSecret
+            answer.fields.append((name: "X-Debug", value: Hexadecimal.encode(secret).uppercased()))
+        case .refusesWithNothing: answer = ConformanceAnswer(content: .refusal(code: "200", body: []), status: 200)
+        case .tellsFaultsApart: answer = refusal(422, isFirst ? "decryption failed" : "rejected")
+        case .tellsFaultsApartInField: answer.fields.append((name: "X-Stage", value: isFirst ? "key" : "block"))
+        case .tellsFaultsApartByLength: answer = refusal(422, "rejected", idSize: isFirst ? 12 : 16)
+        default: break
+        }
+        return answer
     }
 
     private func refusal(of error: SPCError, _ question: ConformanceQuestion) -> ConformanceAnswer {
         switch error {
         case .rejected:
             if accepts(question), let ckc = try? forged(question) { return .init(content: .ckc(ckc), status: 200) }
-            if fault == .showsKey { return refusal(422, Hexadecimal.encode(question.kind.contentKey)) }
-            let isFirst = fault == .tellsFaultsApart && payload(of: question) == nil
-            return refusal(422, isFirst ? "decryption failed" : "rejected")
+            return rejection(question)
         case .unknownCertificate: return refusal(422, "certificate_unknown")
         case .empty, .isCertificate, .malformed, .unsupportedVersion: return refusal(400, "malformed")
         case .internalFailure: return refusal(500, "internal")
@@ -140,6 +177,7 @@ struct ConformanceTestServer {
     // MARK: CKCs
 
     private func kind(of spc: SPC) -> ConformanceKind? {
+        if fault == .knowsEveryAsset, spc.assetID.elementsEqual(ConformanceKind.unknownAssetID) { return .streaming }
         let assetID = fault == .cutsAssetIDs ? spc.assetID.prefix { $0 < 0x80 } : spc.assetID[...]
         return ConformanceKind.allCases.first { kind in
             kind.assetID.elementsEqual(assetID) || kind.aliases.contains { $0.elementsEqual(assetID) }
@@ -156,10 +194,13 @@ struct ConformanceTestServer {
         if fault == .keepsForEver, kind == .offline, !spc.device.supportsOfflineKey {
             terms.validity = .duration(.persistent)
         }
+        if fault == .looksAtNoLevel { terms.securityLevel = nil }
         if fault != .looksAtNoDevice { try terms.check(for: spc.device, by: DevicePolicy()) }
         switch (fault, kind) {
         case (.longerLease, .lease): terms.validity = .duration(.lease(LicenseSeconds(atLeastOne: 601)))
         case (.noLease, .lease): terms.validity = .session
+        case (.renewsWithoutLease, .lease) where sessions.knows(question): terms.validity = .session
+        case (.demandsMain, _): terms.securityLevel = .main
         case (.noHDCPBlock, _): terms.hdcp = nil
         case (.offlineLimitsSwapped, .offline): terms.validity = swapped(terms.validity)
         default: break
@@ -250,6 +291,16 @@ struct ConformanceTestServer {
         let iv = try crypto.randomBytes16()
         return bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + iv.bytes
             + (try sealed(payload, payloadKey(secrets), iv))
+    }
+}
+
+/// The playback sessions that a server has answered.
+private final class SeenSessions {
+    private var ids: Set<UInt64> = []
+
+    /// Whether there was a license for the session before.
+    func knows(_ question: ConformanceQuestion) -> Bool {
+        question.options.playbackState.map { !ids.insert($0.sessionID).inserted } ?? false
     }
 }
 
