@@ -57,7 +57,7 @@ package struct StatusSource: Sendable {
         let certificates = parts.certificates().sorted { ($0.end, $0.name) < ($1.end, $1.name) }
         return StatusReport(
             node: parts.node, version: LatchkeyVersion.current,
-            startedAt: now.wall.seconds - (now.monotonic - startedAt).components.seconds, now: now.wall.seconds,
+            startedAt: now.wall.second(before: now.monotonic - startedAt), now: now.wall.seconds,
             condition: health.condition(now: now),
             ends: certificates.map { .init(kind: $0.kind.rawValue, name: $0.name, endsAt: $0.end) },
             nodes: parts.nodes(),

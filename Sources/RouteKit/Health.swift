@@ -99,7 +99,7 @@ package final class Health: Sendable {
             isReady: cause == nil, readiness: cause.map { "not ready: \($0)" } ?? "ready",
             drain: drain.map { drain in
                 StatusReport.Drain(
-                    actor: drain.actor, since: now.wall.seconds - (now.monotonic - drain.since).components.seconds)
+                    actor: drain.actor, since: now.wall.second(before: now.monotonic - drain.since))
             },
             isStopping: isStopping,
             degraded: degradations.map { degradation in
@@ -158,5 +158,13 @@ package final class Health: Sendable {
         fields.append(contentsOf: Self.fields)
         fields.append("X-Request-Id", id.text)
         return HTTPResponse(status: status, fields: fields, body: text)
+    }
+}
+
+extension WallTime {
+    /// The second, since 1970, in which something began that has lasted this long. It is the same for later times.
+    package func second(before elapsed: Duration) -> Int64 {
+        let (whole, rest) = elapsed.components
+        return seconds - whole - (Int64(nanoseconds) < rest / 1_000_000_000 ? 1 : 0)
     }
 }

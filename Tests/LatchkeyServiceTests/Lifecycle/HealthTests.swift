@@ -108,4 +108,14 @@ import Testing
         #expect(lines.first?.contains("because of ledger") == true)
         #expect(lines.last?.contains(#""event":"recovered""#) == true)
     }
+
+    /// The second in which something began is the same in every answer, wherever in a second the answers are.
+    @Test func tellsOneBeginning() {
+        let began = WallTime(seconds: 1000, nanoseconds: 700_000_000)
+        for milliseconds in stride(from: Int64(0), to: 3000, by: 50) {
+            let total = Int64(began.nanoseconds) / 1_000_000 + milliseconds
+            let now = WallTime(seconds: 1000 + total / 1000, nanoseconds: UInt32(total % 1000) * 1_000_000)
+            #expect(now.second(before: .milliseconds(milliseconds)) == 1000)
+        }
+    }
 }

@@ -113,7 +113,8 @@ import Testing
             "\(try test.question(seed: [1], now: 1_800_000_000, using: crypto).options.transactionID ?? 0)"
         }
         let sent = try await names(1)
-        #expect(try await names(1) == sent)
+        // What is sent again afterwards depends on the answers.
+        #expect(try await names(1).prefix(table.count) == sent.prefix(table.count))
         #expect(Array(sent.prefix(table.count)) != table)
         #expect(Set(sent.prefix(table.count)) == Set(table))
     }
