@@ -175,14 +175,11 @@ struct LedgerArguments {
             to: try arguments.time(Self.to))
         query.stated = StatedFilter(
             deviceClass: try Self.read(
-                arguments, Self.deviceClass, as: "none, \(DeviceSummary.classNames), or a number",
-                StatedFilter.DeviceClass.init),
+                arguments, Self.deviceClass, as: StatedFilter.DeviceClass.form, StatedFilter.DeviceClass.init),
             securityLevel: try Self.read(
-                arguments, Self.securityLevel, as: "none, audio, baseline, main, or 16 hexadecimal digits",
-                StatedFilter.SecurityLevel.init),
+                arguments, Self.securityLevel, as: StatedFilter.SecurityLevel.form, StatedFilter.SecurityLevel.init),
             osVersion: try Self.read(
-                arguments, Self.osVersion, as: "one to three numbers, such as 17 or 17.4.1",
-                StatedFilter.OSVersion.init))
+                arguments, Self.osVersion, as: StatedFilter.OSVersion.form, StatedFilter.OSVersion.init))
         self.query = query
         if let from = query.from, let to = query.to, from >= to {
             throw .usage("--from is not before --to, so that no entry can match")

@@ -86,11 +86,9 @@ package enum LedgerFilterFault: Error, Equatable, CustomStringConvertible {
         case .malformed("device"):
             "device takes an HU (40 hexadecimal digits or 27 of base64url), or a pseudonym as lists and entries show it"
         case .malformed("key"): "key takes a key id as a UUID or as 32 hexadecimal digits"
-        case .malformed("deviceClass"):
-            "deviceClass takes none, \(DeviceSummary.classNames), a number, or the 16 hexadecimal digits of a type"
-        case .malformed("securityLevel"):
-            "securityLevel takes none, audio, baseline, main, or the 16 hexadecimal digits of another level"
-        case .malformed("osVersion"): "osVersion takes one to three numbers, such as 17 or 17.4.1"
+        case .malformed("deviceClass"): "deviceClass takes \(StatedFilter.DeviceClass.form)"
+        case .malformed("securityLevel"): "securityLevel takes \(StatedFilter.SecurityLevel.form)"
+        case .malformed("osVersion"): "osVersion takes \(StatedFilter.OSVersion.form)"
         case .malformed(let name): "\(name) takes 1 to 200 bytes"
         }
     }

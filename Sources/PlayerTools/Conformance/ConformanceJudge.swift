@@ -141,7 +141,7 @@ extension ConformanceAnswer {
         return status.map { "\($0)" }
     }
 
-    /// Whether what is no license says that it is none: by its status, or by an error in JSON.
+    /// Whether an answer without a license is a refusal: by its status, or by an error in JSON.
     fileprivate var isRefusal: Bool {
         guard case .refusal(_, let body) = content, let status, status < 400 else { return true }
         return (try? JSONReader.parse(body)).map(ConformanceServer.tellsError) ?? false
@@ -149,8 +149,8 @@ extension ConformanceAnswer {
 
     /// The name of a secret that the header fields or the body show. A CKC in the body shows none, as it is encrypted.
     fileprivate func shownSecret(_ kind: ConformanceKind) -> String? {
-        let body = if case .refusal(_, let body) = content { body } else { body }
-        let text = ShownText(fields.flatMap { Array("\($0.name): \($0.value)\n".utf8) } + body)
+        let sent = if case .refusal(_, let refusal) = content { refusal } else { body }
+        let text = ShownText(fields.flatMap { Array("\($0.name): \($0.value)\n".utf8) } + sent)
         if text.shows(kind.contentKey) { return "content key" }
         return text.shows(ConformanceCredential.applicationSecret) ? "application secret" : nil
     }

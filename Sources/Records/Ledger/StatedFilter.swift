@@ -6,6 +6,10 @@ package struct StatedFilter: Equatable, Sendable {
         case number(UInt32)
         case type(UInt64)
 
+        /// What an operator may write.
+        package static let form =
+            "none, \(DeviceSummary.classNames), a number, or the 16 hexadecimal digits of a type"
+
         /// Reads `none`, the word for a class, its number, or the 16 hexadecimal digits of a type that has no class.
         package init?(_ text: String) {
             if text == "none" {
@@ -31,6 +35,9 @@ package struct StatedFilter: Equatable, Sendable {
         case none
         case level(DeviceSummary.SecurityLevel)
 
+        /// What an operator may write.
+        package static let form = "none, audio, baseline, main, or the 16 hexadecimal digits of another level"
+
         /// Reads `none`, the name of a level, or the 16 hexadecimal digits of an unknown one.
         package init?(_ text: String) {
             if text == "none" {
@@ -49,6 +56,9 @@ package struct StatedFilter: Equatable, Sendable {
 
     /// The first numbers of a version.
     package struct OSVersion: Equatable, Sendable {
+        /// What an operator may write.
+        package static let form = "one to three numbers, such as 17 or 17.4.1"
+
         private let numbers: [UInt8]
 
         /// Reads one to three numbers, such as `17` or `17.4.1`.
