@@ -668,16 +668,27 @@ def rotate_at_once(daemon: OwnDaemon, load: Load, targets: list[Target], count: 
         await_true("the last delivery is in force", lambda target=target: is_in_force(target))
         target.settle()
     # A reload that changes nothing may be left, and a later step must not take its end for that of its own.
-    done = -1
-    while done != (done := len(events(daemon.log, "reloaded"))):
-        load.await_more()
+    await_true("no reload is left", lambda: waits_for_signals(daemon.process.pid), seconds=30)
+
+
+def waits_for_signals(process: int) -> bool:
+    """Whether the daemon has no reload to do: no SIGHUP is pending, and a thread waits for one."""
+    status = Path(f"/proc/{process}/status").read_text()
+    pending = next(line for line in status.splitlines() if line.startswith("ShdPnd:"))
+    is_pending = int(pending.split()[1], 16) & 1 << signal.SIGHUP - 1
+    threads = os.listdir(f"/proc/{process}/task")
+    return not is_pending and any(is_in_call(int(thread), {"x86_64": "128", "aarch64": "137"}) for thread in threads)
 
 
 def sleeps(process: int) -> bool:
     """Whether a process is in the call of the kernel with which the stand-in is slow. Workers wait in another one."""
-    number = {"x86_64": "230", "aarch64": "115"}[os.uname().machine]
+    return is_in_call(process, {"x86_64": "230", "aarch64": "115"})
+
+
+def is_in_call(thread: int, numbers: dict[str, str]) -> bool:
+    """Whether a thread, or the first one of a process, is in a call of the kernel, by its number on each machine."""
     try:
-        return Path(f"/proc/{process}/syscall").read_text().partition(" ")[0] == number
+        return Path(f"/proc/{thread}/syscall").read_text().partition(" ")[0] == numbers[os.uname().machine]
     except (FileNotFoundError, ProcessLookupError):
         return False
 

@@ -57,7 +57,7 @@ struct TokenTarget: FuzzTarget {
         switch kind {
         case .sent: try checkOrigin(of: token)
         case .payload: try checkSigner(of: token)
-        case .header: try checkHeader(body)
+        case .header: try checkHeader(body, signedBy: Self.signer(input[1]))
         case .session: try checkRenewal(claims)
         case .sealed: try checkFields(of: token, body)
         }
@@ -65,8 +65,7 @@ struct TokenTarget: FuzzTarget {
     }
 
     private func token(_ kind: Kind, _ body: [UInt8], signer: UInt8) throws -> [UInt8] {
-        let signers = FixedIssuers.Signer.allCases
-        let signer = signers[Int(signer) % signers.count]
+        let signer = Self.signer(signer)
         return switch kind {
         case .sent: body
         case .payload: try issuers.token(body, by: signer)
@@ -74,6 +73,11 @@ struct TokenTarget: FuzzTarget {
         case .session: try issuers.sessionToken(body)
         case .sealed: try issuers.sealedToken(body)
         }
+    }
+
+    private static func signer(_ number: UInt8) -> FixedIssuers.Signer {
+        let signers = FixedIssuers.Signer.allCases
+        return signers[Int(number) % signers.count]
     }
 
     // MARK: - Properties
@@ -139,12 +143,13 @@ struct TokenTarget: FuzzTarget {
         try require(outcome == .failure(.signatureInvalid), "a token of another key is refused for its signature")
     }
 
-    /// Checks that the header names the algorithm of its key, and contains no key itself.
-    private func checkHeader(_ header: [UInt8]) throws {
+    /// Checks that the header names the algorithm of its key, and contains no key itself. A header without `kid` may
+    /// mean the only key for its algorithm.
+    private func checkHeader(_ header: [UInt8], signedBy signer: FixedIssuers.Signer) throws {
         let object = try require(try JSONReader.parse(header).object, "a header is an object")
-        let signer = object["kid"]?.string.flatMap { FixedIssuers.Signer(rawValue: $0) }
+        let named = object["kid"]?.string.flatMap { FixedIssuers.Signer(rawValue: $0) }
         let algorithm = try require(object["alg"]?.string, "a header has an algorithm")
-        try require(algorithm == (signer ?? .axinom).algorithm.rawValue, "the algorithm is that of the key")
+        try require(algorithm == (named ?? signer).algorithm.rawValue, "the algorithm is that of the key")
         for name in ["crit", "jku", "jwk", "x5u", "x5c"] { try require(object[name] == nil, "\(name) is refused") }
     }
 
