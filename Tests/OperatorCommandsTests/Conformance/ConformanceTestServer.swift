@@ -170,7 +170,8 @@ struct ConformanceTestServer {
         guard let envelope = try? SPCEnvelope(parsing: question.request.message, served: [.v1, .v2, .v3]),
             let payload = try? question.request.secrets.decryptPayload(of: envelope, using: crypto)
         else { return nil }
-        let hasBlocks = payload.count >= 16 && payload[8] == 0
+        // A block begins with its tag (8 bytes) and two lengths (4 bytes each), which are below 65,536 here.
+        let hasBlocks = payload.count >= 16 && [8, 9, 12, 13].allSatisfy { payload[$0] == 0 }
         return hasBlocks ? payload : nil
     }
 
