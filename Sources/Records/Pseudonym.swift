@@ -22,6 +22,8 @@ package struct Pseudonym: Hashable, Sendable {
 
     /// The first 16 bytes.
     package var firstHalf: Bytes16 { value.first }
+    /// The last 16 bytes.
+    package var secondHalf: Bytes16 { value.second }
 
     /// The form of a pseudonym in a ledger: its first 16 bytes, followed by zeros.
     package init(short bytes: Bytes16) {

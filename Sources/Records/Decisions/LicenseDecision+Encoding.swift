@@ -6,22 +6,23 @@ import ByteCoding
 ///        1  version, 1
 ///       16  license
 ///    1...10  now, a signed number
-///        1  which of the next three follow: 1 replay, 2 token use, 4 session token
-///            replay: request (32), request again (32), window and end (signed numbers), size of the answer (a
-///            number), answer
+///        1  which of the next four follow: 1 replay, 2 token use, 4 session token, 8 rental
+///            replay: request (32), window and end (signed numbers), size of the answer (a number), answer
 ///            token use: token (32), key id (16), limit (a number), end (a signed number)
 ///            session token: session (32), generation (a number), end (a signed number)
+///            rental: name (32), owner (32), content (a text), known record, new record,
+///            end (a signed number)
+///            each record: 0 if there is none; 1 and the opening; or 2, the opening and the first play (signed numbers)
 ///    1...10  how many device places, a number
-///            each: owner (32), device (32), limit (a number), 1 and the end (a signed number) or 0
+///            each: owner (32), device (32), limit (a number), 1 and the end (a signed number) or 0, kind (1)
 ///    1...10  how many slot claims, a number
 ///            each: group (32), limit (a number), flags (1), device (32), content (32), session (a number),
 ///            end (a signed number)
 ///
-/// Numbers, signed numbers and key ids are encoded as in `LedgerEntry`. The flags of a slot are: 1 evicts the oldest, 2
+/// Numbers, signed numbers, texts and key ids are encoded as in `LedgerEntry`. The flags of a slot are: 1 evicts the oldest, 2
 /// is confirmed, 4 is relayed, 8 has a session.
 extension LicenseDecision {
     private static let version: UInt8 = 1
-    private static let answerSizeMaximum = 1024
     private static let listCountMaximum = 64
 
     /// Encodes the decision without its ledger entry.
@@ -30,10 +31,14 @@ extension LicenseDecision {
         writer.write(Self.version)
         writer.write(entry.license.bytes)
         writer.write(signed: now)
-        writer.write(UInt8((replay == nil ? 0 : 1) | (tokenUse == nil ? 0 : 2) | (sessionTokenUse == nil ? 0 : 4)))
+        writer.write(
+            UInt8(
+                (replay == nil ? 0 : 1) | (tokenUse == nil ? 0 : 2) | (sessionTokenUse == nil ? 0 : 4)
+                    | (rental == nil ? 0 : 8)))
         if let replay { writer.write(replay) }
         if let tokenUse { writer.write(tokenUse) }
         if let sessionTokenUse { writer.write(sessionTokenUse) }
+        if let rental { writer.write(rental) }
         writer.write(number: UInt64(devicePlaces.count))
         for place in devicePlaces { writer.write(place) }
         writer.write(number: UInt64(slotClaims.count))
@@ -50,10 +55,11 @@ extension LicenseDecision {
         let now = try reader.readSigned()
         self.init(now: now, entry: LedgerEntry(kind: .licenseIssued, at: now, license: license))
         let parts = try reader.readUInt8()
-        guard parts < 8 else { throw .notCanonical }
-        if parts & 1 != 0 { replay = try reader.readReplay(answerSizeMaximum: Self.answerSizeMaximum) }
+        guard parts < 16 else { throw .notCanonical }
+        if parts & 1 != 0 { replay = try reader.readReplay() }
         if parts & 2 != 0 { tokenUse = try reader.readTokenUse() }
         if parts & 4 != 0 { sessionTokenUse = try reader.readSessionTokenUse() }
+        if parts & 8 != 0 { rental = try reader.readRental() }
         for _ in 0..<(try reader.readCount(maximum: Self.listCountMaximum)) {
             devicePlaces.append(try reader.readDevicePlace())
         }
@@ -64,55 +70,11 @@ extension LicenseDecision {
     }
 }
 
-/// The encoding of what `encodedSpending` has no fields for. It is kept separately, so that programs of older versions
-/// can read the rest. Version 1.
-///
-///     size  field
-///        1  version, 1
-///    1...10  how many device places, a number; then the kind (1) of each
-///        1  1 if a rental follows, or 0
-///            rental: name (32), owner (32), content (size in one byte, UTF-8), known record, new record,
-///            end (a signed number)
-///            each record: 0 if there is none; 1 and the opening; or 2, the opening and the first play (signed numbers)
-extension LicenseDecision {
-    private static let additionsVersion: UInt8 = 1
-
-    /// Encodes the additions; nil if there are none.
-    package func encodedAdditions() -> [UInt8]? {
-        guard rental != nil || devicePlaces.contains(where: { $0.kind != .counted }) else { return nil }
-        var writer = LedgerFieldWriter()
-        writer.write(Self.additionsVersion)
-        writer.write(number: UInt64(devicePlaces.count))
-        for place in devicePlaces { writer.write(place.kind.rawValue) }
-        writer.write(UInt8(rental == nil ? 0 : 1))
-        if let rental { writer.write(rental) }
-        return writer.bytes
-    }
-
-    /// Reads the bytes of `encodedAdditions` for the same decision.
-    package mutating func add(parsingAdditions bytes: [UInt8]) throws(LedgerEntryError) {
-        var reader = LedgerFieldReader(bytes)
-        let version = try reader.readUInt8()
-        guard version == Self.additionsVersion else { throw .unsupportedVersion(version) }
-        guard try reader.readCount(maximum: Self.listCountMaximum) == devicePlaces.count else { throw .notCanonical }
-        for index in devicePlaces.indices {
-            guard let kind = DevicePlace.Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
-            devicePlaces[index].kind = kind
-        }
-        let hasRental = try reader.readUInt8()
-        guard hasRental < 2 else { throw .notCanonical }
-        if hasRental == 1 { rental = try reader.readRental() }
-        try reader.finish()
-    }
-}
-
 extension LedgerFieldWriter {
     fileprivate mutating func write(_ claim: RentalClaim) {
         write(claim.name)
         write(claim.owner)
-        let content = Array(claim.content.utf8.prefix(255))
-        write(UInt8(content.count))
-        for byte in content { write(byte) }
+        write(claim.content, sizeMaximum: 200)
         write(claim.known)
         write(claim.record)
         write(signed: claim.keptUntil)
@@ -125,13 +87,7 @@ extension LedgerFieldWriter {
         if let firstPlay = record.firstPlay { write(signed: firstPlay) }
     }
 
-    fileprivate mutating func write(_ pseudonym: Pseudonym) {
-        for byte in pseudonym.bytes { write(byte) }
-    }
-
     fileprivate mutating func write(_ replay: ReplayRecord) {
-        // Version 1 has the name of a token here.
-        write(replay.request)
         write(replay.request)
         write(signed: replay.retryWindow)
         write(signed: replay.keptUntil)
@@ -156,8 +112,8 @@ extension LedgerFieldWriter {
         write(place.owner)
         write(place.device)
         write(number: UInt64(place.limit))
-        write(UInt8(place.keptUntil == nil ? 0 : 1))
-        if let end = place.keptUntil { write(signed: end) }
+        write(end: place.keptUntil)
+        write(place.kind.rawValue)
     }
 
     fileprivate mutating func write(_ claim: SlotClaim) {
@@ -178,9 +134,7 @@ extension LedgerFieldWriter {
 extension LedgerFieldReader {
     fileprivate mutating func readRental() throws(LedgerEntryError) -> RentalClaim {
         let (name, owner) = (try readPseudonym(), try readPseudonym())
-        var content: [UInt8] = []
-        for _ in 0..<(try readUInt8()) { content.append(try readUInt8()) }
-        guard let text = String(validating: content, as: UTF8.self) else { throw .notCanonical }
+        let text = try readText(sizeMaximum: 200)
         let known = try readRentalRecord()
         guard let record = try readRentalRecord() else { throw .notCanonical }
         return RentalClaim(
@@ -196,22 +150,11 @@ extension LedgerFieldReader {
         }
     }
 
-    fileprivate mutating func readPseudonym() throws(LedgerEntryError) -> Pseudonym {
-        let halves = (try readBytes16(), try readBytes16())
-        guard let pseudonym = Pseudonym(halves.0.bytes + halves.1.bytes) else { throw .notCanonical }
-        return pseudonym
-    }
-
-    fileprivate mutating func readCount(maximum: Int) throws(LedgerEntryError) -> Int {
-        guard let count = Int(exactly: try readNumber()), count <= maximum else { throw .notCanonical }
-        return count
-    }
-
-    fileprivate mutating func readReplay(answerSizeMaximum: Int) throws(LedgerEntryError) -> ReplayRecord {
-        let (request, _) = (try readPseudonym(), try readPseudonym())
+    fileprivate mutating func readReplay() throws(LedgerEntryError) -> ReplayRecord {
+        let request = try readPseudonym()
         let (window, end) = (try readSigned(), try readSigned())
         var answer: [UInt8] = []
-        for _ in 0..<(try readCount(maximum: answerSizeMaximum)) { answer.append(try readUInt8()) }
+        for _ in 0..<(try readCount(maximum: KnownRequest.answerSizeMaximum)) { answer.append(try readUInt8()) }
         return ReplayRecord(request: request, retryWindow: window, keptUntil: end, answer: answer)
     }
 
@@ -228,9 +171,9 @@ extension LedgerFieldReader {
     fileprivate mutating func readDevicePlace() throws(LedgerEntryError) -> DevicePlace {
         let (owner, device) = (try readPseudonym(), try readPseudonym())
         let limit = try readUInt32()
-        let hasEnd = try readUInt8()
-        guard hasEnd < 2 else { throw .notCanonical }
-        return DevicePlace(owner: owner, device: device, limit: limit, keptUntil: hasEnd == 1 ? try readSigned() : nil)
+        let end = try readEnd()
+        guard let kind = DevicePlace.Kind(rawValue: try readUInt8()) else { throw .notCanonical }
+        return DevicePlace(owner: owner, device: device, limit: limit, keptUntil: end, kind: kind)
     }
 
     fileprivate mutating func readSlotClaim() throws(LedgerEntryError) -> SlotClaim {

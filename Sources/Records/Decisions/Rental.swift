@@ -1,5 +1,3 @@
-package import ContentKeys
-
 /// What an installation remembers of one rental: the rental of one content by one subject.
 ///
 /// Times are seconds since 1970.
@@ -12,12 +10,6 @@ package struct RentalRecord: Hashable, Sendable {
     package init(openedAt: Int64, firstPlay: Int64? = nil) {
         self.openedAt = openedAt
         self.firstPlay = firstPlay
-    }
-
-    /// Reads the opening and the first play from two columns.
-    package init(reading row: borrowing some StoredRow & ~Copyable, at column: Int) throws(StoreError) {
-        openedAt = try row.integer(at: column)
-        firstPlay = try row.optionalInteger(at: column + 1)
     }
 
     /// Combines two records that are both true: takes the earlier opening and the earlier first play.

@@ -7,12 +7,12 @@ package import ContentKeys
 package struct KnownDevice: Equatable, Sendable {
     /// The pseudonym of the device's HU.
     package let device: Pseudonym
-    /// When it took its place; nil if a version that did not store the time granted the place.
-    package let addedAt: Int64?
-    /// When it got its last license that counted devices; nil if that version granted it.
-    package let seenAt: Int64?
+    /// When it took its place.
+    package let addedAt: Int64
+    /// When it got its last license that counted devices.
+    package var seenAt: Int64
     /// When the place ends if no further license extends it; nil if it never ends.
-    package let keptUntil: Int64?
+    package var keptUntil: Int64?
 }
 
 /// A playback that holds a slot.
@@ -23,27 +23,13 @@ package struct KnownPlayback: Equatable, Sendable {
     package let device: Pseudonym
     /// The playback session of the SPC; nil if the SPC named none.
     package let session: UInt64?
-    /// The content id; nil if no node has stored it.
+    /// The content id; nil if no license has told it.
     package let content: String?
     /// Whether it counts against the group's maximum. A slot that is only ready may exist beside one that plays.
     package let isCounted: Bool
     /// Whether it plays, and is not only ready to play.
     package let isConfirmed: Bool
     package let heldUntil: Int64
-
-    package init(
-        position: PlaybackPosition, groupName: String, device: Pseudonym, session: UInt64?, content: String?,
-        isCounted: Bool, isConfirmed: Bool, heldUntil: Int64
-    ) {
-        self.position = position
-        self.groupName = groupName
-        self.device = device
-        self.session = session
-        self.content = content
-        self.isCounted = isCounted
-        self.isConfirmed = isConfirmed
-        self.heldUntil = heldUntil
-    }
 }
 
 /// Identifies a slot in a store.
@@ -67,39 +53,12 @@ package struct KnownRental: Equatable, Sendable {
     package let keptUntil: Int64
 }
 
-extension StoredRow where Self: ~Copyable {
-    package func pseudonym(at column: Int) throws(StoreError) -> Pseudonym {
-        guard let pseudonym = Pseudonym(try bytes(at: column)) else { throw .recordMalformed }
-        return pseudonym
-    }
-}
-
-extension KnownDevice {
-    /// Reads device, added_at, seen_at and kept_until.
-    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
-        let end = try row.integer(at: 3)
-        self.init(
-            device: try row.pseudonym(at: 0), addedAt: try row.optionalInteger(at: 1),
-            seenAt: try row.optionalInteger(at: 2), keptUntil: end == .max ? nil : end)
-    }
-}
-
-extension KnownRental {
-    /// Reads name, content, opened_at, first_play and kept_until.
-    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
-        self.init(
-            name: try row.pseudonym(at: 0), content: try row.text(at: 1),
-            record: try RentalRecord(reading: row, at: 2), keptUntil: try row.integer(at: 4))
-    }
-}
-
 /// An operator's change of a subject's devices, playbacks or rentals.
 package enum AccountChange: Equatable, Sendable {
     /// Frees the place of a device.
     case removeDevice(owner: Pseudonym, device: Pseudonym)
-    /// Frees a slot, and refuses the renewals of its playback until the slot would have ended. `now` is the time of the
-    /// operator's request.
-    case endPlayback(PlaybackPosition, now: Int64)
+    /// Frees a slot, and refuses the renewals of its playback until the slot would have ended.
+    case endPlayback(PlaybackPosition)
     case forgetRental(owner: Pseudonym, name: Pseudonym)
 }
 
@@ -127,7 +86,7 @@ package protocol AccountStore: Sendable {
     func rental(_ name: Pseudonym, now: Int64) async throws(StoreError) -> RentalRecord?
 
     /// Makes a change. Returns false if there was nothing to change.
-    func change(_ change: AccountChange) async throws(StoreError) -> Bool
+    func change(_ change: AccountChange, now: Int64) async throws(StoreError) -> Bool
 }
 
 /// Makes operators' changes durable together with their ledger entries.
