@@ -84,8 +84,8 @@ var targets: [Target] = [
     module(
         "StoragePostgreSQL",
         [
-            "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "ContentKeys",
-            "Records",
+            "CEmbedded", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops",
+            "ContentKeys", "Records",
         ]),
     module(
         "LadderWorkers",

@@ -166,8 +166,15 @@ static const unsigned char openapi_json[] = {
 };
 static const struct latchkey_embedded_file description = {"openapi.json", openapi_json, sizeof openapi_json};
 
+static const unsigned char postgresql_sql[] = {
+#embed "Schemas/postgresql.sql"
+};
+static const struct latchkey_embedded_file postgresql = {"postgresql.sql", postgresql_sql, sizeof postgresql_sql};
+
 size_t latchkey_page_file_count(void) { return sizeof page / sizeof *page; }
 
 const struct latchkey_embedded_file *latchkey_page_files(void) { return page; }
 
 const struct latchkey_embedded_file *latchkey_api_description(void) { return &description; }
+
+const struct latchkey_embedded_file *latchkey_postgresql_schema(void) { return &postgresql; }

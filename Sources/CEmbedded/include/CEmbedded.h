@@ -1,4 +1,5 @@
-// Texts that are part of the daemon: the operator's page and the description of the API. They are constants.
+// Texts that are part of the programs: the operator's page, the description of the API, and the schemas of the
+// databases. They are constants.
 #ifndef LATCHKEY_CEMBEDDED_H
 #define LATCHKEY_CEMBEDDED_H
 
@@ -21,5 +22,8 @@ const struct latchkey_embedded_file *latchkey_page_files(void);
 
 /// `openapi.json`: the description of all routes in OpenAPI 3.1.
 const struct latchkey_embedded_file *latchkey_api_description(void);
+
+/// `postgresql.sql`: the schema of an installation in PostgreSQL.
+const struct latchkey_embedded_file *latchkey_postgresql_schema(void);
 
 #endif

@@ -15,23 +15,40 @@ package enum AccountAction: Sendable {
     case openChallenge(UInt64, holder: Pseudonym, expiresAt: Int64, limit: Int)
     case takeChallenge(UInt64, holder: Pseudonym)
 
-    /// The cells that the action reads or changes. The last one is the widest: many actions at the same time may be on
-    /// it, for example on the group of a subject.
-    package var keys: [CellKey] {
+    /// The cells that the action reads or changes, as it makes those that are not stored. The last one is the widest:
+    /// many actions at the same time may be on it, for example on the group of a subject.
+    package var cells: [NamedCell] {
         switch self {
-        case .settle(let decision): decision.keys
-        case .noteRecorded(let request): [CellKey(.request, request)]
+        case .settle(let decision): decision.cells
+        case .noteRecorded(let request): [NamedCell(.request, request)]
         case .giveBack(let decision):
             [
-                decision.replay.map { CellKey(.request, $0.request) }, decision.tokenUse?.cell,
-                decision.rental.map { CellKey(.rental, $0.name) },
+                decision.replay.map { NamedCell(.request, $0.request) },
+                decision.tokenUse.map { NamedCell(.uses, UseCount.name($0.token, $0.keyID)) },
+                decision.rental.map { NamedCell(.rental, $0.name) },
             ].compactMap(\.self)
-        case .release(let claims): claims.map { CellKey(.playbacks, $0.group) }
-        case .change(.removeDevice(let owner, _)): [CellKey(.devices, owner)]
-        case .change(.endPlayback(let position)): [CellKey(.playbacks, position.group)]
-        case .change(.forgetRental(_, let name)): [CellKey(.rental, name)]
-        case .openChallenge(_, let holder, _, _), .takeChallenge(_, let holder): [CellKey(.challenges, holder)]
+        case .release(let claims): claims.map { NamedCell(.playbacks, $0.group) }
+        case .change(.removeDevice(let owner, _)): [NamedCell(.devices, owner)]
+        case .change(.endPlayback(let position)): [NamedCell(.playbacks, position.group)]
+        case .change(.forgetRental(_, let name)): [NamedCell(.rental, name)]
+        case .openChallenge(_, let holder, let expiresAt, _): [NamedCell(.challenges, holder, end: expiresAt)]
+        case .takeChallenge(_, let holder): [NamedCell(.challenges, holder)]
         }
+    }
+}
+
+/// A cell that an action names.
+package struct NamedCell: Sendable {
+    package let key: CellKey
+    /// The owner and the end of the cell if the action makes it. A store that must make the cell before it has the
+    /// value then need not change them later.
+    package let owner: Pseudonym?
+    package let end: Int64
+
+    init(_ kind: CellKey.Kind, _ name: Pseudonym, owner: Pseudonym? = nil, end: Int64 = 0) {
+        key = CellKey(kind, name)
+        self.owner = owner
+        self.end = end
     }
 }
 
@@ -59,19 +76,20 @@ package enum AccountAnswer: Equatable, Sendable {
 }
 
 extension LicenseDecision {
-    /// The cells of the decision, the widest one last.
-    fileprivate var keys: [CellKey] {
-        var keys: [CellKey] = []
-        if let replay { keys.append(CellKey(.request, replay.request)) }
-        if let sessionTokenUse { keys.append(CellKey(.session, sessionTokenUse.session)) }
-        if let tokenUse { keys.append(tokenUse.cell) }
-        if let rental { keys.append(CellKey(.rental, rental.name)) }
-        keys += devicePlaces.map { CellKey(.devices, $0.owner) }
-        keys += slotClaims.map { CellKey(.playbacks, $0.group) }
-        return keys
+    fileprivate var cells: [NamedCell] {
+        var cells: [NamedCell] = []
+        if let replay { cells.append(NamedCell(.request, replay.request, end: replay.keptUntil)) }
+        if let use = sessionTokenUse { cells.append(NamedCell(.session, use.session, end: use.keptUntil)) }
+        if let use = tokenUse {
+            cells.append(NamedCell(.uses, UseCount.name(use.token, use.keyID), end: use.keptUntil))
+        }
+        if let rental {
+            cells.append(NamedCell(.rental, rental.name, owner: rental.owner, end: rental.keptUntil))
+        }
+        cells += devicePlaces.map { NamedCell(.devices, $0.owner, end: $0.keptUntil ?? .max) }
+        cells += slotClaims.map {
+            NamedCell(.playbacks, $0.group, owner: $0.description?.owner, end: $0.heldUntil)
+        }
+        return cells
     }
-}
-
-extension TokenUse {
-    fileprivate var cell: CellKey { CellKey(.uses, UseCount.name(token, keyID)) }
 }

@@ -52,6 +52,12 @@ package struct CellValue: Equatable, Sendable {
         self.owner = owner
         self.end = end
     }
+
+    /// The first whole hour since 1970 that is not before an end. The largest number stands for the end of all times.
+    package static func hour(notBefore end: Int64) -> Int32 {
+        let (hours, rest) = max(0, end).quotientAndRemainder(dividingBy: 3600)
+        return Int32(clamping: rest > 0 ? hours + 1 : hours)
+    }
 }
 
 /// The times of a decision, in seconds since 1970.
