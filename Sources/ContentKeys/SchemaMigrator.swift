@@ -24,6 +24,8 @@ package enum SchemaState: Equatable, Sendable {
     case empty
     /// The tables belong to another program.
     case foreign
+    /// A version before the first release made the tables.
+    case retired
     /// The steps through `newest` have run. Programs that know fewer than `oldestProgram` steps cannot work with the
     /// schema.
     case migrated(newest: Int64, oldestProgram: Int64)
@@ -31,7 +33,7 @@ package enum SchemaState: Equatable, Sendable {
 
 /// A database whose migration steps `SchemaMigrator` chooses. The store runs them in its own SQL.
 ///
-/// The table `schema_migration` has a row for each step that has run, with the oldest program that can still work with
+/// The table `schema_version` has a row for each step that has run, with the oldest program that can still work with
 /// the schema. A program can therefore use the database of a newer version if the newer schema allows it.
 package protocol MigratedDatabase: ~Copyable {
     associatedtype Script: Sendable
@@ -41,7 +43,7 @@ package protocol MigratedDatabase: ~Copyable {
     mutating func schemaState() throws(Failure) -> SchemaState
     /// Begins a transaction that only one program at a time can have.
     mutating func beginMigration() throws(Failure)
-    /// Runs a step and records it. The first step also creates `schema_migration`.
+    /// Runs a step and records it. The first step also creates `schema_version`.
     mutating func apply(_ step: SchemaMigration<Script>) throws(Failure)
     mutating func commit() throws(Failure)
     mutating func rollBack()
@@ -82,6 +84,7 @@ package struct SchemaMigrator<Script: Sendable> {
         switch try wrap(SchemaError<Database.Failure>.database, try database.schemaState()) {
         case .empty: return steps[...]
         case .foreign: throw .foreign
+        case .retired: throw .retired
         case .migrated(let newest, let oldestProgram):
             let supported = Int64(steps.count)
             guard oldestProgram <= supported else { throw .tooNew(found: newest, supported: supported) }
@@ -94,6 +97,8 @@ package struct SchemaMigrator<Script: Sendable> {
 package enum SchemaError<Failure: Error>: Error {
     /// The database belongs to another program.
     case foreign
+    /// A version before the first release made the database.
+    case retired
     /// A newer version made the schema, and recorded that this version cannot use it.
     case tooNew(found: Int64, supported: Int64)
     case database(Failure)

@@ -33,6 +33,9 @@ extension PostgreSQLOpeningError {
             "the server is PostgreSQL \(version / 10_000); Latchkey needs version 13 or newer"
         case .foreignSchema(let name):
             "the schema \(name) has tables of another program; name another schema with ?schema= in storage.url"
+        case .retiredSchema(let name):
+            "a version of Latchkey before the first release made the schema \(name), and this version cannot read it: export its keys "
+                + "with that version (latchkey keys export), name another schema with ?schema= in storage.url, and import them there"
         case .schemaTooNew(let found, let supported):
             "a newer version of Latchkey made the schema (\(found); this version knows \(supported)); use the newer one"
         case .settingsNotKept:
@@ -69,6 +72,7 @@ extension PostgreSQLFailure {
         case .timedOut: "the server did not answer in time"
         case .silent: "the server accepts connections but sends no answers"
         case .queueFull: "too many calls wait for the server"
+        case .recordMalformed: PostgreSQLOpeningError.recordMalformed.explanation
         case .notRun: "an earlier statement of the transaction failed"
         case .refused(let state):
             state.explanation ?? "the server refused a statement with SQLSTATE \(state); see its log"

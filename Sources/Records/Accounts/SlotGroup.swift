@@ -41,7 +41,7 @@ struct SlotGroup {
     /// Grants a claim and returns nil, or returns the denial. After a denial the group must not be stored.
     mutating func take(_ claim: SlotClaim) -> DecisionDenial? {
         // An earlier claim of the same decision may have had a duration of zero. Its slot has ended too.
-        slots.removeAll { $0.heldUntil <= now }
+        slots.removeAll { [now] in $0.heldUntil <= now }
         if list.evicted.contains(where: { $0.belongs(to: claim.playback) }) { return .slotEvicted }
         guard let place = place(of: claim.playback) ?? append(claim) else {
             return .slotsFull(current: UInt32(slots.count { $0.isCounted }), limit: claim.limit)

@@ -1,44 +1,46 @@
-import ContentKeys
+import Records
 import Telemetry
 
-/// A statement whose caller waits for its result.
+/// What a caller wants of the database, and waits for.
 struct DatabaseCall: Sendable {
-    let statement: PreparedStatement
-    let values: [PostgreSQLValue]
-    /// When its caller stops waiting.
-    let deadline: MonotonicTime
-    /// The advisory locks that the statement takes, in their order, if it may share a transaction with other calls that
-    /// take locks. Nil if it must have a transaction of its own.
-    let locks: [Int64]?
-    /// An advisory lock that a statement before this one takes in the same transaction; nil for none. This statement
-    /// then sees what earlier holders of the lock have stored. The call has a transaction of its own.
-    let lockBefore: Int64?
-    /// Whether only certain connections may run the call. It then never waits for a new connection.
-    let isBound: Bool
-    /// Set after a transaction that the call shared with others has failed.
-    var mustBeAlone = false
-    private let answer: @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
-
-    /// Makes a call. `answer` is called exactly once, on the loop.
-    init(
-        _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: MonotonicTime, locks: [Int64]? = nil,
-        lockBefore: Int64? = nil, isBound: Bool = false,
-        answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
-    ) {
-        self.statement = statement
-        self.values = values
-        self.deadline = deadline
-        self.locks = locks
-        self.lockBefore = lockBefore
-        self.isBound = isBound
-        self.answer = answer
+    enum Work: Sendable {
+        /// A statement. `lockBefore` is an advisory lock that a statement before it takes in the same transaction; nil
+        /// for none. The statement then sees what earlier holders of the lock have stored.
+        case statement(PreparedStatement, [PostgreSQLValue], lockBefore: Int64?, Answer<PostgreSQLResult>)
+        /// An action on cells, which shares two round trips with other actions.
+        case action(AccountAction, Answer<AccountAnswer>)
     }
 
-    /// Whether the call may share a transaction.
-    var isSociable: Bool { locks != nil && !mustBeAlone }
+    typealias Answer<Value> = @Sendable (Result<Value, PostgreSQLFailure>) -> Void
 
-    func give(_ result: Result<PostgreSQLResult, PostgreSQLFailure>) {
-        answer(result)
+    let work: Work
+    /// When its caller stops waiting.
+    let deadline: MonotonicTime
+    /// Whether only certain connections may run the call. It then never waits for a new connection.
+    let isBound: Bool
+    /// Set after a group that the call was in has failed.
+    var mustBeAlone = false
+
+    /// Makes a call. The answer in `work` is called exactly once, on the loop.
+    init(_ work: Work, deadline: MonotonicTime, isBound: Bool = false) {
+        self.work = work
+        self.deadline = deadline
+        self.isBound = isBound
+    }
+
+    /// The action, if the call is one.
+    var action: AccountAction? {
+        if case .action(let action, _) = work { action } else { nil }
+    }
+
+    /// Whether the call may share its transaction with others.
+    var isSociable: Bool { action != nil && !mustBeAlone }
+
+    func fail(_ failure: PostgreSQLFailure) {
+        switch work {
+        case .statement(_, _, _, let give): give(.failure(failure))
+        case .action(_, let give): give(.failure(failure))
+        }
     }
 }
 

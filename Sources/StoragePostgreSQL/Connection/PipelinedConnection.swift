@@ -1,15 +1,23 @@
 import ContentKeys
 import EventLoops
 import POSIXSockets
+import Records
 import Telemetry
 
 /// A connection that many calls share.
 ///
-/// Most calls are sent immediately, before the server has answered the earlier ones, and each is a transaction of its
-/// own. A connection with a group size has only one transaction in flight. Calls that may share a transaction and
-/// arrive in the meantime share the next one, so that many calls cost one sync of the database's disk. A shared
-/// transaction first takes the locks of all its calls, in one order for all nodes, so that groups never wait for one
-/// another in a circle. If one call fails, the whole group is rolled back, and each call is sent again alone.
+/// Statements are sent immediately, before the server has answered the earlier ones, and each is a transaction of its
+/// own. A connection with a group size has only one transaction in flight, and also runs actions on cells.
+///
+/// # Actions
+///
+/// Actions that arrive while a transaction is in flight share the next one, so that many actions cost two round trips
+/// and one sync of the database's disk. The first round trip makes the rows of all cells that are not there, locks all
+/// of them in one order for all nodes, and reads them. Then `AccountRules` applies the actions one after the other, on
+/// this node. The second round trip writes the cells that differ, and commits. No other node can change the cells in
+/// between. A node that stops in between is cut off by the server (`PostgreSQLLimits.idle`).
+///
+/// If one action's cell has no meaning, only that action fails. If a statement fails, each action is sent again alone.
 ///
 /// # What happens when the database is away
 ///
@@ -25,14 +33,33 @@ import Telemetry
 final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     // Safe to send: only tasks and closures of its own loop carry and use it.
 
-    /// A transaction that was sent and is not finished.
+    /// Statements that were sent together and are not finished.
     private struct Sent {
+        enum Step {
+            /// One statement, which is a transaction.
+            case statement
+            /// The first round trip of actions.
+            case lock
+            /// The second one, with the answers.
+            case write([Result<AccountAnswer, PostgreSQLFailure>])
+            /// The end of a failed transaction.
+            case rollBack
+        }
+
+        let step: Step
         let calls: [DatabaseCall]
         let sentAt: MonotonicTime
         /// The indices of calls whose callers have stopped waiting.
         var answered: Set<Int> = []
-        /// One result for each statement. The first may be that of a statement that only takes locks.
+        /// One result for each statement.
         var results: [Result<PostgreSQLResult, PostgreSQLFailure>] = []
+
+        init(_ step: Step, _ calls: [DatabaseCall], at now: MonotonicTime, answered: Set<Int> = []) {
+            self.step = step
+            self.calls = calls
+            sentAt = now
+            self.answered = answered
+        }
 
         /// The calls that still wait for an answer.
         var waiting: [DatabaseCall] {
@@ -127,13 +154,13 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         switch state {
         case .connected: enqueue(call)
         case .connecting where failures == 0: enqueue(call)
-        case .connecting, .pausing: call.give(.failure(lastFailure))
-        case .stopped: call.give(.failure(.connectionLost))
+        case .connecting, .pausing: call.fail(lastFailure)
+        case .stopped: call.fail(.connectionLost)
         }
     }
 
     private func enqueue(_ call: DatabaseCall) {
-        guard waiting.count < limits.queueLength else { return call.give(.failure(.queueFull)) }
+        guard waiting.count < limits.queueLength else { return call.fail(.queueFull) }
         waiting.append(call)
         sendWaiting()
         if timer == nil { setTimer() }
@@ -143,9 +170,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         guard case .connected(let link) = state else { return }
         do throws(PostgreSQLFailure) {
             while sent.count < inFlightMaximum, let call = waiting.popFirst() {
-                let calls = call.isSociable ? [call] + takeSociable(groupSize - 1) : [call]
-                sent.append(Sent(calls: calls, sentAt: loop.now))
-                try send(calls, on: link.connection)
+                try send(call, on: link.connection)
             }
             try flush()
         } catch {
@@ -161,14 +186,20 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         return calls
     }
 
-    private func send(_ calls: [DatabaseCall], on connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
-        if calls.count > 1 {
-            let locks = Set(calls.flatMap { $0.locks ?? [] }).sorted()
-            try connection.send(.takeLocks, [.integers(locks)])
-        } else if let lock = calls.first?.lockBefore {
-            try connection.send(.takeLocks, [.integers([lock])])
+    private func send(_ call: DatabaseCall, on connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
+        switch call.work {
+        case .statement(let statement, let values, let lockBefore, _):
+            sent.append(Sent(.statement, [call], at: loop.now))
+            if let lockBefore { try connection.send(.takeLocks, [.integers([lockBefore])]) }
+            try connection.send(statement, values)
+        case .action:
+            let calls = [call] + (call.isSociable ? takeSociable(groupSize - 1) : [])
+            sent.append(Sent(.lock, calls, at: loop.now))
+            let cells = CellParameters(calls.compactMap(\.action))
+            try connection.send(.begin, [])
+            try connection.send(.lockCells, cells.forLocking)
+            try connection.send(.readCells, cells.forReading)
         }
-        for call in calls { try connection.send(call.statement, call.values) }
         try connection.endTransaction()
     }
 
@@ -217,28 +248,73 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     }
 
     private func finishFirst() throws(PostgreSQLFailure) {
-        guard let first = sent.popFirst() else { return }
-        if case .connected(var link) = state, !link.hasAnswered {
+        guard case .connected(var link) = state, let first = sent.popFirst() else { return }
+        if !link.hasAnswered {
             link.hasAnswered = true
             state = .connected(link)
             failures = 0
         }
-        guard let failure = first.firstFailure else { return give(first) }
-        if first.calls.count == 1 || failure.endsConnection {
-            for call in first.waiting { call.give(.failure(failure)) }
-        } else {
-            waiting.putBack(first.waiting.map(Self.alone))
+        if let failure = first.firstFailure { return try end(first, with: failure, on: link.connection) }
+        switch first.step {
+        case .statement: give(first)
+        case .lock: try write(first, on: link.connection)
+        case .write(let answers): give(answers, to: first)
+        case .rollBack: break
         }
-        if failure.endsConnection { throw failure }
     }
 
-    private func give(_ transaction: Sent) {
-        let results = transaction.results.suffix(transaction.calls.count)
-        for (index, call) in transaction.calls.enumerated() where !transaction.answered.contains(index) {
-            // Every statement of a committed transaction has an outcome.
-            let place = results.startIndex + index
-            call.give(place < results.endIndex ? results[place] : .failure(.connectionLost))
+    /// Ends statements of which one has failed. Actions that were not alone are sent again, each alone.
+    private func end(
+        _ failed: Sent, with failure: PostgreSQLFailure, on connection: PostgreSQLConnection
+    ) throws(PostgreSQLFailure) {
+        if failed.calls.count > 1, !failure.endsConnection {
+            waiting.putBack(failed.waiting.map(Self.alone))
+        } else {
+            for call in failed.waiting { call.fail(failure) }
         }
+        if failure.endsConnection { throw failure }
+        switch failed.step {
+        case .lock, .write: try rollBack(on: connection)
+        case .statement, .rollBack: break
+        }
+    }
+
+    private func rollBack(on connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
+        sent.append(Sent(.rollBack, [], at: loop.now))
+        try connection.send(.rollBack, [])
+        try connection.endTransaction()
+    }
+
+    /// Applies actions to the cells that the first round trip has read, and sends the second one.
+    private func write(_ locked: Sent, on connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
+        guard let read = try? locked.results[2].get(), let reading = try? LockedCells(read) else {
+            for call in locked.waiting { call.fail(.recordMalformed) }
+            return try rollBack(on: connection)
+        }
+        var cells = reading.cells
+        let answers = locked.calls.enumerated().map { index, call in
+            // An action whose caller has stopped waiting is not applied, because it may come again.
+            locked.answered.contains(index) ? .failure(.timedOut) : call.answer(in: &cells, at: reading.time)
+        }
+        sent.append(Sent(.write(answers), locked.calls, at: loop.now, answered: locked.answered))
+        let changes = CellChanges(cells.changes, madeRows: reading.madeRows)
+        if let values = changes.forWriting { try connection.send(.writeCells, values) }
+        if let values = changes.forDeleting { try connection.send(.deleteCells, values) }
+        try connection.send(.commit, [])
+        try connection.endTransaction()
+    }
+
+    private func give(_ answers: [Result<AccountAnswer, PostgreSQLFailure>], to group: Sent) {
+        for (index, call) in group.calls.enumerated() where !group.answered.contains(index) {
+            if case .action(_, let give) = call.work { give(answers[index]) }
+        }
+    }
+
+    private func give(_ one: Sent) {
+        guard let result = one.results.last, let call = one.waiting.first,
+            case .statement(_, _, _, let give) = call.work
+        else { return }
+        give(result)
     }
 
     private static func alone(_ call: DatabaseCall) -> DatabaseCall {
@@ -261,11 +337,11 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         timer = nil
         let now = loop.now
         while let first = waiting.first, first.deadline <= now {
-            waiting.popFirst()?.give(.failure(.timedOut))
+            waiting.popFirst()?.fail(.timedOut)
         }
         sent.updatePrefix { entry in
             for (index, call) in entry.calls.enumerated() where call.deadline <= now {
-                if entry.answered.insert(index).inserted { call.give(.failure(.timedOut)) }
+                if entry.answered.insert(index).inserted { call.fail(.timedOut) }
             }
             return entry.waiting.isEmpty
         }
@@ -274,10 +350,10 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     /// Answers all waiting calls with `failure`. The connection stays, in case the server continues.
     func giveUpWaiting(with failure: PostgreSQLFailure) {
-        for call in waiting.takeAll() { call.give(.failure(failure)) }
+        for call in waiting.takeAll() { call.fail(failure) }
         sent.updatePrefix { entry in
             for (index, call) in entry.calls.enumerated() where entry.answered.insert(index).inserted {
-                call.give(.failure(failure))
+                call.fail(failure)
             }
             return true
         }
@@ -340,7 +416,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     /// Waits before the next attempt. Answers waiting calls with the failure, because no call may wait here in the
     /// meantime.
     private func pause() {
-        for call in waiting.takeAll() { call.give(.failure(lastFailure)) }
+        for call in waiting.takeAll() { call.fail(lastFailure) }
         let longest = limits.reconnectAfterMaximum
         let delay = min(limits.reconnectAfter * Double(1 << min(failures, 10)), longest)
         failures += 1
@@ -360,11 +436,11 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         loop.unregister(link.registration, descriptor: link.descriptor)
         connectedChanged(false)
         for entry in sent.takeAll() {
-            for call in entry.waiting { call.give(.failure(.connectionLost)) }
+            for call in entry.waiting { call.fail(.connectionLost) }
         }
         let waiters = waiting.takeAll()
         for call in waiters {
-            if call.isBound { call.give(.failure(.connectionLost)) } else { waiting.append(call) }
+            if call.isBound { call.fail(.connectionLost) } else { waiting.append(call) }
         }
     }
 
@@ -380,6 +456,6 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         state = .stopped
         if let timer { loop.cancel(timer) }
         timer = nil
-        for call in waiting.takeAll() { call.give(.failure(.connectionLost)) }
+        for call in waiting.takeAll() { call.fail(.connectionLost) }
     }
 }

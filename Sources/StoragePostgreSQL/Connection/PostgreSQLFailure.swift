@@ -20,6 +20,8 @@ package enum PostgreSQLFailure: Error, Equatable, Sendable {
     case refused(SQLState)
     /// The statement was not run, because an earlier one of the same transaction failed.
     case notRun
+    /// A stored value has no meaning.
+    case recordMalformed
 }
 
 /// PostgreSQL's error code of five characters (PostgreSQL's manual, appendix A).
@@ -49,6 +51,7 @@ extension PostgreSQLFailure {
         case .connectionRefused(let state, _): .unavailable(state.mayPass ? .unreachable : .misconfigured)
         case .unusable: .unavailable(.misconfigured)
         case .refused(let state): .unavailable(StoreOutage(state))
+        case .recordMalformed: .recordMalformed
         }
     }
 
@@ -57,8 +60,10 @@ extension PostgreSQLFailure {
     var endsConnection: Bool {
         switch self {
         case .notConnected, .connectionRefused, .unusable, .connectionLost, .timedOut, .silent: true
-        case .queueFull, .notRun: false
-        case .refused(let state): state.description == "25006" || state.category == "57" && state.description > "57P00"
+        case .queueFull, .notRun, .recordMalformed: false
+        case .refused(let state):
+            // Read-only; cut off between the two round trips of actions; shutting down.
+            ["25006", "25P03"].contains(state.description) || state.category == "57" && state.description > "57P00"
         }
     }
 }
@@ -66,7 +71,7 @@ extension PostgreSQLFailure {
 extension StoreOutage {
     init(_ state: SQLState) {
         switch (state.category, state.description) {
-        case (_, "57014"), (_, "55P03"), ("40", _): self = .busy
+        case (_, "57014"), (_, "55P03"), (_, "25P03"), ("40", _): self = .busy
         case (_, "53100"): self = .diskFull
         case (_, "25006"): self = .notWritable
         case (_, "58030"): self = .inputOutput

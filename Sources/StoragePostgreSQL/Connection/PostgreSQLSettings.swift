@@ -25,7 +25,10 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     /// The longest time that the server works on one statement, and the longest part of it that it waits for locks.
     /// Both are shorter than `call`.
     package var statement: Duration = .milliseconds(2500)
-    package var lock: Duration = .milliseconds(2000)
+    package var lock: Duration = .milliseconds(2400)
+    /// The longest time in which the server waits for the second round trip of actions. A node that stops in between
+    /// holds up others for so long. Shorter than `lock`.
+    package var idle: Duration = .milliseconds(2000)
     /// A server that sends nothing on any connection for this time is regarded as away. Longer than `statement`.
     package var silence: Duration = .seconds(3)
     /// The pause between two signs of life that the server is asked for.
@@ -49,10 +52,8 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     /// it and not answered. Both hold for each connection.
     package var queueLength = 1024
     package var inFlight = 128
-    /// The largest number of decisions that share a transaction, and so a sync of the database's disk. Each decision
-    /// holds a few of the server's locks until the transaction ends. All nodes together have
-    /// `max_locks_per_transaction` times `max_connections` locks.
-    package var groupSize = 32
+    /// The largest number of decisions that share a transaction, and so a sync of the database's disk.
+    package var groupSize = 128
 
     package init() {}
 }
@@ -91,7 +92,8 @@ struct ConnectionParameters {
         let options = [
             "search_path=\(url.schema)", "statement_timeout=\(limits.statement.milliseconds)",
             "lock_timeout=\(limits.lock.milliseconds)", "synchronous_commit=on",
-            "default_transaction_isolation=read\\ committed", "idle_in_transaction_session_timeout=60000",
+            "default_transaction_isolation=read\\ committed",
+            "idle_in_transaction_session_timeout=\(limits.idle.milliseconds)",
         ]
         return options.map { "-c \($0)" }.joined(separator: " ")
     }

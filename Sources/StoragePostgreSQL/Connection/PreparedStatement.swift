@@ -26,8 +26,16 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case countKeys
     case forgetKeyEncryptionKeys
     case takeLocks
-    case settle
-    case noteRecorded
+    case begin
+    case lockCells
+    case readCells
+    case writeCells
+    case deleteCells
+    case commit
+    case rollBack
+    case cell
+    case cellPage
+    case forgetCells
     case revoke
     case liftRevocation
     case revocation
@@ -35,9 +43,6 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case newestRevocations
     case revocationPosition
     case revocationChanges
-    case openChallenge
-    case takeChallenge
-    case releaseSlots
     case shipLedger
     case shippedThrough
     case receivedBatches
@@ -51,28 +56,10 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case registerNode
     case lostNodes
     case succeedNode
-    case forgetReplays
-    case forgetRenewalSessions
-    case forgetTokenUses
-    case forgetDevices
-    case forgetSlots
-    case forgetChallenges
     case forgetRevocations
     case signOfLife
     case replaceMark
-    case giveBack
     case advanceSettled
-    case forgetSlotGroups
-    case forgetRentals
-    case devicePage
-    case playbackPage
-    case rentalPage
-    case rental
-    case removeDevice
-    case endPlayback
-    case forgetRental
-    case takeBackRental
-    case returnRental
     case liveContent
     case liveContentPage
     case insertLiveContent
@@ -234,14 +221,58 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             RETURNING version
             """
         case .takeLocks: "SELECT pg_advisory_xact_lock(each_lock) FROM unnest($1::int8[]) AS each_lock"
-        case .settle:
+        case .begin: "BEGIN"
+        case .lockCells:
+            // The update changes nothing, and locks the rows that exist. A purge cannot delete a row in between.
             """
-            SELECT verdict, limit_count, current_count, known_answer, was_recorded, opened_at, first_play
-            FROM settle_account_1(
-                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-                $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)
+            INSERT INTO cell (kind, key, owner, ends_on)
+            SELECT named.kind::int2, named.key, named.owner, named.ends_on::int4
+            FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[]) AS named (kind, key, owner, ends_on)
+            ORDER BY 1, 2
+            ON CONFLICT (kind, key) DO UPDATE SET value = cell.value WHERE false
             """
-        case .noteRecorded: "UPDATE replay SET is_recorded = true WHERE request = $1 AND NOT is_recorded"
+        case .readCells:
+            """
+            SELECT cell.kind::int8, cell.key, cell.value, (SELECT clock_1()), (SELECT settled_1())
+            FROM unnest($1::int8[], $2::bytea[]) AS named (kind, key)
+                JOIN cell ON cell.kind = named.kind::int2 AND cell.key = named.key
+            """
+        case .writeCells:
+            """
+            UPDATE cell SET owner = new.owner, value = new.value, ends_on = new.ends_on::int4
+            FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::bytea[], $5::int8[])
+                AS new (kind, key, owner, value, ends_on)
+            WHERE cell.kind = new.kind::int2 AND cell.key = new.key
+            """
+        case .deleteCells:
+            """
+            DELETE FROM cell USING unnest($1::int8[], $2::bytea[]) AS gone (kind, key)
+            WHERE cell.kind = gone.kind::int2 AND cell.key = gone.key
+            """
+        case .commit: "COMMIT"
+        case .rollBack: "ROLLBACK"
+        case .cell:
+            """
+            SELECT key, value, (SELECT clock_1()), (SELECT settled_1())
+            FROM (SELECT) AS one LEFT JOIN cell ON kind = $1::int8::int2 AND key = $2
+            """
+        case .cellPage:
+            """
+            SELECT key, value, (SELECT clock_1()), (SELECT settled_1())
+            FROM (SELECT) AS one LEFT JOIN cell ON kind = $1::int8::int2 AND owner = $2 AND key >= $3
+            ORDER BY key LIMIT $4
+            """
+        case .forgetCells:
+            // The subquery reads the settled time once. With a direct call, the server would call the volatile function
+            // for each row and so read the whole table.
+            """
+            WITH gone AS (
+                DELETE FROM cell WHERE (kind, key) IN (
+                    SELECT kind, key FROM cell WHERE ends_on <= (SELECT settled_1() / 3600)::int4
+                    LIMIT $1 FOR UPDATE SKIP LOCKED)
+                RETURNING 1)
+            SELECT count(*) FROM gone
+            """
         case .revoke:
             """
             INSERT INTO revoked (\(Self.revocationColumns)) VALUES ($1, $2, $3, $4, $5, $6)
@@ -268,17 +299,6 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT \(Self.revocationColumns), number, mark, is_lifted FROM revocation_change
             WHERE number >= $1 ORDER BY number LIMIT $2
             """
-        case .releaseSlots:
-            """
-            DELETE FROM slot USING unnest($1::bytea[], $2::bytea[], $3::int8[], $4::bytea[])
-                AS stopped (slot_group, device, session, content)
-            WHERE slot.slot_group = stopped.slot_group AND slot.device = stopped.device AND NOT slot.is_evicted
-                AND slot.session IS NOT DISTINCT FROM stopped.session
-                AND (stopped.session IS NOT NULL OR slot.content = stopped.content)
-            """
-        case .openChallenge: "SELECT open_challenge_1($1, $2, $3, $4, $5, $6)"
-        case .takeChallenge:
-            "DELETE FROM challenge WHERE holder = $2 AND number = $1 AND expires_at > clock_1() RETURNING number"
         case .shipLedger: "SELECT ship_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .shippedThrough: "SELECT coalesce(max(last), 0) FROM ledger_batch WHERE node = $1"
         case .receivedBatches:
@@ -333,51 +353,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             INSERT INTO ledger_node (node, label, successor, seen_at) VALUES ($1, $2, $3, 0)
             ON CONFLICT (node) DO UPDATE SET successor = excluded.successor
             """
-        case .forgetReplays: Self.forget(from: "replay", "request", end: "kept_until")
-        case .forgetRenewalSessions: Self.forget(from: "renewal_session", "session", end: "kept_until")
-        case .forgetTokenUses: Self.forget(from: "token_use", "token, kid", end: "kept_until")
-        case .forgetDevices: Self.forget(from: "device_place", "owner, device", end: "kept_until")
-        case .forgetSlots: Self.forget(from: "slot", "id", end: "held_until")
-        case .forgetChallenges: Self.forget(from: "challenge", "holder, number", end: "expires_at")
         case .signOfLife: "SELECT 1"
         case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
-        case .giveBack: "SELECT give_back_2($1, $2, $3, $4, $5)"
         case .advanceSettled:
             // The clock is read as late as possible: the answer is sent immediately after.
             "SELECT advance_settled_1($1), \(Self.clockMicroseconds)"
-        case .forgetSlotGroups: Self.forget(from: "slot_group", "slot_group", end: "held_until")
-        case .forgetRentals: Self.forget(from: "rental", "name", end: "kept_until")
-        case .devicePage:
-            """
-            SELECT device, added_at, seen_at, kept_until FROM device_place
-            WHERE owner = $1 AND device > $2 AND kept_until > (SELECT settled_1()) ORDER BY device LIMIT $3
-            """
-        case .playbackPage:
-            """
-            SELECT slot_group, slot.id, slot_group.name, device, session, content_name.name, age IS NOT NULL,
-                is_confirmed, slot.held_until
-            FROM slot_group JOIN slot USING (slot_group) LEFT JOIN content_name USING (content)
-            WHERE owner = $1 AND (slot_group, slot.id) > ($2, $3) AND NOT is_evicted
-                AND slot.held_until > (SELECT clock_1())
-            ORDER BY slot_group, slot.id LIMIT $4
-            """
-        case .rentalPage:
-            """
-            SELECT name, content, opened_at, first_play, kept_until FROM rental
-            WHERE owner = $1 AND name > $2 AND kept_until > (SELECT settled_1()) ORDER BY name LIMIT $3
-            """
-        case .rental:
-            "SELECT opened_at, first_play FROM rental WHERE name = $1 AND kept_until > (SELECT settled_1())"
-        case .removeDevice: "DELETE FROM device_place WHERE owner = $1 AND device = $2 RETURNING 1"
-        case .endPlayback: "SELECT end_playback_1($1, $2, $3)"
-        case .forgetRental: "DELETE FROM rental WHERE owner = $1 AND name = $2 RETURNING 1"
-        case .takeBackRental:
-            "DELETE FROM rental WHERE name = $1 AND opened_at = $2 AND first_play IS NOT DISTINCT FROM $3 RETURNING 1"
-        case .returnRental:
-            """
-            UPDATE rental SET opened_at = $4, first_play = $5
-            WHERE name = $1 AND opened_at = $2 AND first_play IS NOT DISTINCT FROM $3 RETURNING 1
-            """
         case .liveContent: "SELECT \(Self.liveColumns) FROM live_content WHERE content_id = $1"
         case .liveContentPage:
             "SELECT \(Self.liveColumns) FROM live_content WHERE content_id > $1 ORDER BY content_id LIMIT $2"
@@ -428,24 +408,19 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                     AND content_key.period_index = key_period.period_index AND state = 'live' LIMIT 1)
             ORDER BY ends_at DESC LIMIT $2
             """
-        case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
+        case .forgetRevocations:
+            // Both purges skip rows that others have locked, so that they never wait.
+            """
+            WITH gone AS (
+                DELETE FROM revoked WHERE (kind, issuer, value) IN (
+                    SELECT kind, issuer, value FROM revoked WHERE ends_at <= (SELECT settled_1())
+                    LIMIT $1 FOR UPDATE SKIP LOCKED)
+                RETURNING 1)
+            SELECT count(*) FROM gone
+            """
         }
     }
 
     /// The SQL expression of the database's clock, in microseconds since 1970.
     static let clockMicroseconds = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
-
-    /// Returns a statement that deletes at most $1 rows that have ended by the settled time.
-    ///
-    /// It skips rows that a decision has locked, so that it never waits. A subquery reads the settled time once. With a
-    /// direct call, the server would call the volatile function for each row and so read the whole table.
-    private static func forget(from table: String, _ key: String, end: String) -> String {
-        """
-        WITH gone AS (
-            DELETE FROM \(table) WHERE (\(key)) IN (
-                SELECT \(key) FROM \(table) WHERE \(end) <= (SELECT settled_1()) LIMIT $1 FOR UPDATE SKIP LOCKED)
-            RETURNING 1)
-        SELECT count(*) FROM gone
-        """
-    }
 }

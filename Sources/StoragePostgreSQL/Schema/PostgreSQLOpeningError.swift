@@ -8,6 +8,8 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
     case serverTooOld(Int)
     /// The schema of this name holds tables of another program.
     case foreignSchema(String)
+    /// A version before the first release made the schema.
+    case retiredSchema(String)
     /// A newer version made the schema, and recorded that this version cannot use it.
     case schemaTooNew(found: Int64, supported: Int64)
     /// A connection pooler has dropped the settings of the connection.
@@ -45,7 +47,8 @@ package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
             .failed(.notRun):
             true
         case .failed(.refused(let state)), .failed(.connectionRefused(let state, _)): state.mayPass
-        case .failed(.unusable), .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept,
+        case .failed(.unusable), .failed(.recordMalformed), .serverTooOld, .foreignSchema, .retiredSchema,
+            .schemaTooNew, .settingsNotKept,
             .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .recordMalformed, .cryptographyFailed,
             .threadsNotStarted:
             false

@@ -36,6 +36,7 @@ extension PostgreSQLSchemaConnection {
             try checkRights()
             return nil
         case .foreign: throw .foreignSchema(schema)
+        case .retired: throw .retiredSchema(schema)
         case .migrated(let newest, let oldestProgram):
             let supported = Int64(PostgreSQLSchema.migrations.count)
             guard oldestProgram <= supported else { throw .schemaTooNew(found: newest, supported: supported) }
@@ -46,7 +47,6 @@ extension PostgreSQLSchemaConnection {
         } catch {
             throw PostgreSQLOpeningError(error)
         }
-        guard try hasSecretProofs() else { return nil }
         do throws(SecretProofError<PostgreSQLOpeningError>) {
             try secrets.check(in: &database)
         } catch {
@@ -71,12 +71,6 @@ extension PostgreSQLSchemaConnection {
             """, [.text(schema)])
         let missing = try read { () throws(StoreError) in try found[0].integer(at: 0) }
         if missing > 0 { throw .failed(.refused(.insufficientPrivilege)) }
-    }
-
-    /// Whether the schema has the table of proofs, which older versions lack.
-    private func hasSecretProofs() throws(PostgreSQLOpeningError) -> Bool {
-        let found = try query("SELECT to_regclass('secret_proof') IS NOT NULL")
-        return try read { () throws(StoreError) in try found[0].boolean(at: 0) }
     }
 }
 

@@ -29,6 +29,7 @@ struct PostgreSQLSchemaConnection {
         } catch {
             switch error {
             case .foreign: throw .foreignSchema(schema)
+            case .retired: throw .retiredSchema(schema)
             case .tooNew(let found, let supported): throw .schemaTooNew(found: found, supported: supported)
             case .database(let error): throw error
             }
@@ -65,15 +66,18 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
     func schemaState() throws(PostgreSQLOpeningError) -> SchemaState {
         let tables = try query(
             """
-            SELECT count(*), count(*) FILTER (WHERE relname = 'schema_migration')
+            SELECT count(*), count(*) FILTER (WHERE relname = 'schema_version'),
+                count(*) FILTER (WHERE relname = 'schema_migration')
             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
             WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f')
             """, [.text(schema)])
-        let (all, ours) = try read { () throws(StoreError) in
-            (try tables[0].integer(at: 0), try tables[0].integer(at: 1))
+        let (all, ours, retired) = try read { () throws(StoreError) in
+            (try tables[0].integer(at: 0), try tables[0].integer(at: 1), try tables[0].integer(at: 2))
         }
+        // Programs before the first release kept their steps in a table with another name.
+        if retired == 1 { return .retired }
         guard ours == 1 else { return all == 0 ? .empty : .foreign }
-        let steps = try query("SELECT max(number), max(oldest_program) FROM schema_migration")
+        let steps = try query("SELECT max(number), max(oldest_program) FROM schema_version")
         return try read { () throws(StoreError) in
             .migrated(newest: try steps[0].integer(at: 0), oldestProgram: try steps[0].integer(at: 1))
         }
@@ -88,28 +92,10 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
 
     func apply(_ step: PostgreSQLSchema.Migration) throws(PostgreSQLOpeningError) {
         if step.number == 1 { try makeFoundation() }
-        for script in step.script { try execute(script) }
-        if step.number == PostgreSQLSchema.keySpellings.number { try fillSpellings() }
+        try execute(step.script)
         _ = try query(
-            "INSERT INTO schema_migration (number, oldest_program) VALUES ($1, $2)",
+            "INSERT INTO schema_version (number, oldest_program) VALUES ($1, $2)",
             [.integer(step.number), .integer(step.oldestProgram)])
-    }
-
-    /// Notes the pairs of all keys and contents that an older version has stored.
-    private func fillSpellings() throws(PostgreSQLOpeningError) {
-        let keys = try query("SELECT kid FROM content_key")
-        let contents = try query("SELECT DISTINCT content_id FROM content_key")
-        let pairs = try read { () throws(StoreError) in
-            try keys.rows { row throws(StoreError) in SpelledName.names(of: try row.keyID(at: 0)) }
-                + contents.rows { row throws(StoreError) in SpelledName.names(of: try row.contentID(at: 0)) }
-        }.flatMap(\.self)
-        if pairs.isEmpty { return }
-        _ = try query(
-            """
-            INSERT INTO key_spelling (kid, content_id) SELECT * FROM unnest($1::bytea[], $2::text[])
-            ON CONFLICT DO NOTHING
-            """,
-            [.byteArrays(pairs.map(\.keyID.bytes)), .texts(pairs.map(\.contentID.text))])
     }
 
     /// Creates the table of steps, and the schema if it does not exist. An administrator may have created the schema,
@@ -117,7 +103,7 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
     private func makeFoundation() throws(PostgreSQLOpeningError) {
         let found = try query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(schema)])
         if found.rowCount == 0 { try execute("CREATE SCHEMA \"\(schema)\"") }
-        try execute("CREATE TABLE schema_migration (number int8 PRIMARY KEY, oldest_program int8 NOT NULL)")
+        try execute("CREATE TABLE schema_version (number int8 PRIMARY KEY, oldest_program int8 NOT NULL)")
     }
 
     func commit() throws(PostgreSQLOpeningError) {

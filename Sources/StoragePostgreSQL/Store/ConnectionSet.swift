@@ -85,11 +85,11 @@ final class ConnectionSet: @unchecked Sendable {
 
     func submit(_ calls: [DatabaseCall], _ route: PostgreSQLStore.Route) {
         guard silentSince == nil else {
-            for call in calls { call.give(.failure(.silent)) }
+            for call in calls { call.fail(.silent) }
             return
         }
         guard let connection = connection(for: route) else {
-            for call in calls { call.give(.failure(.connectionLost)) }
+            for call in calls { call.fail(.connectionLost) }
             return
         }
         for call in calls { connection.submit(call) }
@@ -169,7 +169,9 @@ final class ConnectionSet: @unchecked Sendable {
         isProbeOwed = true
         // `look` notices whether the server answers. The deadline only ends the call.
         connection.submit(
-            DatabaseCall(.signOfLife, [], deadline: now + .seconds(60)) { [weak self] _ in self?.isProbeOwed = false })
+            DatabaseCall(
+                .statement(.signOfLife, [], lockBefore: nil) { [weak self] _ in self?.isProbeOwed = false },
+                deadline: now + .seconds(60)))
     }
 
     /// The connection that asks for signs of life: the probe's own, or any other one while the probe connects. Without

@@ -86,25 +86,3 @@ extension PostgreSQLRow {
             ? .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer) : .revoked(revocation)
     }
 }
-
-extension PostgreSQLStore: ChallengeStore {
-    package func open(
-        _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
-    ) async throws(StoreError) -> Bool {
-        let lock = holder.lockNumber
-        let result = try await run(
-            .openChallenge,
-            [
-                .integer(lock), .integer(Int64(bitPattern: challenge)), .bytes(holder.bytes), .integer(now),
-                .integer(expiresAt), .integer(Int64(limit)),
-            ], .write(UInt64(bitPattern: lock)))
-        return try result[0].boolean(at: 0)
-    }
-
-    package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
-        let result = try await run(
-            .takeChallenge, [.integer(Int64(bitPattern: challenge)), .bytes(holder.bytes)],
-            .write(UInt64(bitPattern: holder.lockNumber)))
-        return result.rowCount == 1
-    }
-}

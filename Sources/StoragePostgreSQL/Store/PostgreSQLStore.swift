@@ -125,48 +125,39 @@ package final class PostgreSQLStore: Sendable {
         /// As `write`, but only on connections with these numbers. The call does not wait for one.
         case bound(UInt64, ClosedRange<Int>)
 
-        fileprivate var isBound: Bool {
+        var isBound: Bool {
             if case .bound = self { true } else { false }
         }
     }
 
     /// Runs a statement on a connection of the route.
     func run(
-        _ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]? = nil
+        _ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route
     ) async throws(StoreError) -> PostgreSQLResult {
-        do { return try await outcomes([(statement, values)], route, locks: locks)[0].get() } catch {
-            throw error.storeError
-        }
-    }
-
-    /// Runs a statement without waiting for it. The caller does not need it to succeed.
-    func post(_ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]) {
-        let deadline = SystemMonotonicClock().monotonicTime + limits.call
-        let call = DatabaseCall(statement, values, deadline: deadline, locks: locks) { _ in }
-        let connections = connections
-        _ = loop.execute { connections.submit([call], route) }
+        do { return try await outcomes([(statement, values)], route)[0].get() } catch { throw error.storeError }
     }
 
     /// Runs independent statements in one round trip. Returns the outcomes in the order of the statements.
     func outcomes(
-        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil,
-        lockBefore: Int64? = nil
+        _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, lockBefore: Int64? = nil
     ) async -> [Result<PostgreSQLResult, PostgreSQLFailure>] {
         let deadline = SystemMonotonicClock().monotonicTime + limits.call
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in
                 DatabaseCall(
-                    statement.0, statement.1, deadline: deadline, locks: locks, lockBefore: lockBefore,
-                    isBound: route.isBound
-                ) {
-                    collected.set($0, at: index)
-                }
+                    .statement(statement.0, statement.1, lockBefore: lockBefore) { collected.set($0, at: index) },
+                    deadline: deadline, isBound: route.isBound)
             }
-            let connections = connections
-            let isAccepted = loop.execute { connections.submit(calls, route) }
-            if !isAccepted { for call in calls { call.give(.failure(.connectionLost)) } }
+            submit(calls, route)
         }
+    }
+
+    /// Submits calls on the loop. If it has stopped, they fail.
+    func submit(_ calls: [DatabaseCall], _ route: Route) {
+        let connections = connections
+        let isAccepted = loop.execute { connections.submit(calls, route) }
+        if !isAccepted { for call in calls { call.fail(.connectionLost) } }
     }
 }
 
@@ -222,11 +213,7 @@ extension PostgreSQLStore {
     /// Ended rows have no effect, so this only keeps the tables small. Any number of nodes may call it at any time.
     package func forgetEnded(limit: Int = 10_000) async throws(StoreError) -> Int {
         var count = 0
-        let statements: [PreparedStatement] = [
-            .forgetReplays, .forgetRenewalSessions, .forgetTokenUses, .forgetDevices, .forgetSlots, .forgetChallenges,
-            .forgetRevocations, .forgetSlotGroups, .forgetRentals,
-        ]
-        for statement in statements {
+        for statement in [PreparedStatement.forgetCells, .forgetRevocations] {
             count += Int(try await run(statement, [.integer(Int64(limit))], .read)[0].integer(at: 0))
         }
         return count

@@ -7,8 +7,8 @@ package struct SharedStoreSummary: Equatable, Sendable {
     /// A node that has a copy of its ledger here.
     package struct Node: Equatable, Sendable {
         package let node: String
-        /// What its configuration called it last; nil for a node of an older version.
-        package let label: String?
+        /// What its configuration called it last.
+        package let label: String
         /// The last sequence of the copy.
         package let last: Int64
     }
@@ -40,6 +40,7 @@ package struct SharedStoreSummary: Equatable, Sendable {
         let database = PostgreSQLSchemaConnection(connection, schema: settings.url.schema, until: deadline)
         switch try database.schemaState() {
         case .foreign: throw .foreignSchema(settings.url.schema)
+        case .retired: throw .retiredSchema(settings.url.schema)
         case .empty:
             return SharedStoreSummary(
                 server: version, schema: 0, oldestProgram: 0, size: 0, keyCount: 0, settled: nil,
@@ -59,35 +60,24 @@ package struct SharedStoreSummary: Equatable, Sendable {
             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relkind = 'r'
             """, [.text(name)])
         let keys = try database.query("SELECT count(*) FROM content_key")
-        // An older schema lacks these tables.
-        let tables = try database.query(
+        let settled = try database.query("SELECT at FROM settled_time WHERE at > 0")
+        let nodes = try database.query(
             """
-            SELECT count(*) FILTER (WHERE relname = 'settled_time'), count(*) FILTER (WHERE relname = 'ledger_node')
-            FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1
-            """, [.text(name)])
-        let (hasTime, hasNodes) = try database.read { () throws(StoreError) in
-            (try tables[0].integer(at: 0) > 0, try tables[0].integer(at: 1) > 0)
-        }
-        let settled = hasTime ? try database.query("SELECT at FROM settled_time WHERE at > 0") : nil
-        let nodes =
-            hasNodes
-            ? try database.query(
-                """
-                SELECT node, label, coalesce((SELECT last FROM ledger_batch
-                    WHERE ledger_batch.node = ledger_node.node ORDER BY first DESC LIMIT 1), 0)::int8
-                FROM ledger_node ORDER BY node
-                """) : nil
+            SELECT node, label, coalesce((SELECT last FROM ledger_batch
+                WHERE ledger_batch.node = ledger_node.node ORDER BY first DESC LIMIT 1), 0)::int8
+            FROM ledger_node ORDER BY node
+            """)
         (self.server, self.schema, self.oldestProgram) = (server, schema, oldestProgram)
         (self.size, keyCount) = try database.read { () throws(StoreError) in
             (try size[0].integer(at: 0), try keys[0].integer(at: 0))
         }
         self.settled = try database.read { () throws(StoreError) in
-            try settled?.first { row throws(StoreError) in try row.integer(at: 0) } ?? nil
+            try settled.first { row throws(StoreError) in try row.integer(at: 0) }
         }
         self.nodes = try database.read { () throws(StoreError) in
-            try nodes?.rows { row throws(StoreError) in
-                Node(node: try row.text(at: 0), label: try row.optionalText(at: 1), last: try row.integer(at: 2))
-            } ?? []
+            try nodes.rows { row throws(StoreError) in
+                Node(node: try row.text(at: 0), label: try row.text(at: 1), last: try row.integer(at: 2))
+            }
         }
     }
 
