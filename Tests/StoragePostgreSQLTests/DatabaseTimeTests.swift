@@ -59,7 +59,10 @@ import Testing
     @Test func whatHasEndedBySettledTimeIsForgotten() async throws {
         try await database.withStore { store async throws in
             #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
-            try database.setClock(1001, settled: 1001)
+            // Cells are deleted by whole hours.
+            try database.setClock(3599, settled: 3599)
+            #expect(try await store.forgetEnded() == 0)
+            try database.setClock(3600, settled: 3600)
             #expect(try await store.forgetEnded() == 3)
             #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
         }
@@ -112,47 +115,5 @@ import Testing
         let ownTime = ClockReading(wall: SystemWallClock().wallTime, boot: SystemBootClock().monotonicTime)
         let offset = (first.time - first.answered.nanoseconds) - ownTime.offset
         #expect(abs(offset) < 3600 * 1_000_000_000, "the same machine's clock in the same unit")
-    }
-
-    // MARK: A node of the version before
-
-    /// The node passes its own time to the functions that it knows, and they ignore it.
-    @Test func functionsOfTheVersionBeforeIgnoreTheCallersTime() async throws {
-        try await database.withStore { store async throws in
-            #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
-            let owner = SampleDecisions.place(device: 1, limit: 1).owner.bytes
-            let connection = try database.connect()
-            let granted = try connection.query(
-                "SELECT claim_device_1($1, $2, $3, 1, 5000)::int::int8",
-                [.integer(60 * Self.day), .bytes(owner), .bytes([UInt8](repeating: 9, count: 32))],
-                until: TestDatabase.deadline)
-            #expect(try granted[0].integer(at: 0) == 0)
-            let opened = try connection.query(
-                "SELECT open_challenge_1(7, 5, $1, $2, 300, 1)::int::int8", [.bytes(owner), .integer(0)],
-                until: TestDatabase.deadline)
-            #expect(try opened[0].integer(at: 0) == 1)
-            let again = try connection.query(
-                "SELECT open_challenge_1(7, 6, $1, $2, 300, 1)::int::int8", [.bytes(owner), .integer(60 * Self.day)],
-                until: TestDatabase.deadline)
-            #expect(try again[0].integer(at: 0) == 0)
-        }
-    }
-
-    /// Rows that the previous version wrote, with the steps that it knew, end by the database's time after the upgrade.
-    @Test func rowsOfTheVersionBeforeAreKept() async throws {
-        let before = Array(PostgreSQLSchema.migrations.prefix { $0.number < PostgreSQLSchema.ownTime.number })
-        try PostgreSQLSchemaConnection(database.connect(), schema: database.schema, until: TestDatabase.deadline)
-            .migrate(before)
-        let use = SampleDecisions.use(limit: 1, keptUntil: 1000)
-        let inserted = try database.connect().query(
-            "INSERT INTO token_use (token, kid, uses, kept_until) VALUES ($1, $2, 1, 1000) RETURNING 1::int8",
-            [.bytes(use.token.bytes), .bytes(use.keyID.bytes)], until: TestDatabase.deadline)
-        #expect(inserted.rowCount == 1)
-        try await database.withStore { store async throws in
-            try database.setClock(999, settled: 999)
-            #expect(try await store.settle(Self.spend(1, at: 5000)) == .denied(.tokenUsed(limit: 1)))
-            try database.setClock(1000, settled: 1000)
-            #expect(try await store.settle(Self.spend(1, at: 0, keptUntil: 9000)) == .recorded)
-        }
     }
 }

@@ -50,11 +50,12 @@ import Testing
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.settle(Self.use(1)) }
     }
 
-    /// Holds the lock of the token in another session.
+    /// Holds the cells of a decision in another session.
     private func holdLock(of decision: LicenseDecision, in database: TestDatabase) throws -> PostgreSQLConnection {
         let holder = try database.connect()
-        let lock = try #require(decision.tokenUse?.token.lockNumber)
-        try holder.execute("SELECT pg_advisory_lock(\(lock))", until: TestDatabase.deadline)
+        let cells = CellParameters([.settle(decision)])
+        try holder.execute("BEGIN", until: TestDatabase.deadline)
+        _ = try holder.query(PreparedStatement.lockCells.sql, cells.forLocking, until: TestDatabase.deadline)
         return holder
     }
 
@@ -64,7 +65,7 @@ import Testing
         defer { store.close() }
         let holder = try holdLock(of: Self.use(1), in: database)
         await #expect(throws: StoreError.unavailable(.busy)) { try await store.settle(Self.use(1)) }
-        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        try holder.execute("ROLLBACK", until: TestDatabase.deadline)
         #expect(try await store.settle(Self.use(1)) == .recorded)
     }
 
@@ -93,9 +94,8 @@ import Testing
         }
         #expect(outcomes[1] == .some(nil))
         for number in 2...40 as ClosedRange<UInt64> { #expect(outcomes[number] == .recorded) }
-        #expect(try database.integer("SELECT count(*) FROM replay") == 39)
-        #expect(try database.integer("SELECT sum(uses)::int8 FROM token_use") == 39)
-        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        #expect(try database.integer("SELECT count(*) FROM cell") == 2 * 39)
+        try holder.execute("ROLLBACK", until: TestDatabase.deadline)
         #expect(try await store.settle(use(1)) == .recorded)
     }
 
@@ -117,7 +117,7 @@ import Testing
             }
         }
         #expect(store.health.isReachable)
-        try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
+        try holder.execute("ROLLBACK", until: TestDatabase.deadline)
         var last: DecisionOutcome?
         for _ in 0..<200 where last == nil { last = try? await store.settle(Self.use(99)) }
         // A call that reached its deadline may have been decided nevertheless.
@@ -359,8 +359,14 @@ import Testing
         // Every decision is stored with its answer, and its use was counted once. The last kill may happen only now, if
         // the callers were faster than the task that counts them.
         for number in 0..<decisions { #expect(try await Self.settle(number, on: store, tally) == Self.answer(number)) }
-        #expect(try database.integer("SELECT count(*) FROM replay") == Int64(decisions))
-        #expect(try database.integer("SELECT sum(uses)::int8 FROM token_use") == Int64(decisions))
+        #expect(try database.integer("SELECT count(*) FROM cell WHERE kind = 1") == Int64(decisions))
+        for token in 0..<10 as Range<UInt64> {
+            var next = Self.use(decisions + token, token: token)
+            next.tokenUse?.limit = UInt32(decisions / 10) + 1
+            #expect(try await store.settle(next) == .recorded)
+            next.replay = nil
+            #expect(try await store.settle(next) == .denied(.tokenUsed(limit: UInt32(decisions / 10) + 1)))
+        }
         let lost = tally.lost.load(ordering: .relaxed)
         print("outage: \(lost) answers were lost in \(kills) kills, and asked for again")
         #expect(lost > 0)

@@ -80,7 +80,9 @@ private struct ConnectionWithoutServer {
     func call() -> ObservedCall {
         let call = ObservedCall()
         let deadline = SystemMonotonicClock().monotonicTime + .seconds(3600)
-        onLoop { $0.submit(DatabaseCall(.signOfLife, [], deadline: deadline) { call.note($0) }) }
+        onLoop {
+            $0.submit(DatabaseCall(.statement(.signOfLife, [], lockBefore: nil) { call.note($0) }, deadline: deadline))
+        }
         return call
     }
 

@@ -21,8 +21,8 @@ import Testing
     private static let newest = Int64(PostgreSQLSchema.migrations.count)
 
     /// Returns a step that this program does not know.
-    private static func further(_ scripts: String..., oldestProgram: Int64 = 1) -> PostgreSQLSchema.Migration {
-        PostgreSQLSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: scripts)
+    private static func further(_ script: String, oldestProgram: Int64 = 1) -> PostgreSQLSchema.Migration {
+        PostgreSQLSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: script)
     }
 
     @Test func changesNothingTheSecondTime() throws {
@@ -31,22 +31,7 @@ import Testing
         let before = try database.integer(tables)
         try migrate()
         #expect(try database.integer(tables) == before)
-        #expect(try database.integer("SELECT count(*) FROM schema_migration") == Self.newest)
-    }
-
-    /// Ids that an older version has stored keep their meaning too.
-    @Test func keepsTheMeaningsOfOlderIDsApart() async throws {
-        try migrate(Array(PostgreSQLSchema.migrations.prefix(11)))
-        let keyID = SampleKeys.keyID(7)
-        try database.execute(
-            """
-            SET search_path = \(database.schema);
-            INSERT INTO key_encryption_key (version, proof) VALUES (9, ''::bytea);
-            INSERT INTO content_key (kid, content_id, scheme, state, created_at, key_version, sealed)
-                VALUES (decode(repeat('ff', 16), 'hex'), upper('\(keyID)'), 'cbcs', 'live', 0, 9, ''::bytea);
-            """)
-        try migrate()
-        #expect(try database.integer("SELECT count(*) FROM key_spelling") == 1)
+        #expect(try database.integer("SELECT count(*) FROM schema_version") == Self.newest)
     }
 
     @Test func runsOnlyTheStepsThatAreMissing() throws {
@@ -55,7 +40,7 @@ import Testing
         try migrate(more)
         try migrate(more)
         #expect(try database.integer("SELECT count(*) FROM extra") == 0)
-        #expect(try database.integer("SELECT max(number) FROM schema_migration") == Self.newest + 1)
+        #expect(try database.integer("SELECT max(number) FROM schema_version") == Self.newest + 1)
     }
 
     @Test func worksWithANewerSchemaThatAllowsIt() async throws {
@@ -77,7 +62,7 @@ import Testing
     }
 
     @Test func leavesNothingOfAStepThatFails() throws {
-        let step = Self.further("CREATE TABLE extra (x int8)", "CREATE TABLE slot (x int8)")
+        let step = Self.further("CREATE TABLE extra (x int8); CREATE TABLE cell (x int8)")
         #expect(throws: PostgreSQLOpeningError.failed(.refused(SQLState("42P07")))) {
             try migrate(PostgreSQLSchema.migrations + [step])
         }
@@ -94,6 +79,21 @@ import Testing
         #expect(try database.integer(tables) == 1)
     }
 
+    /// A program before the first release kept its steps in another table.
+    @Test func refusesASchemaOfBeforeTheFirstReleaseAndLeavesItAlone() throws {
+        let schema = database.schema
+        try database.execute(
+            """
+            CREATE SCHEMA \(schema); CREATE TABLE \(schema).replay (request bytea PRIMARY KEY);
+            CREATE TABLE \(schema).schema_migration (number int8 PRIMARY KEY, oldest_program int8 NOT NULL);
+            INSERT INTO \(schema).schema_migration VALUES (14, 1)
+            """)
+        #expect(throws: PostgreSQLOpeningError.retiredSchema(schema)) { try migrate() }
+        #expect(throws: PostgreSQLOpeningError.retiredSchema(schema)) { try database.open().close() }
+        let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = '\(schema)'::regnamespace AND relkind = 'r'"
+        #expect(try database.integer(tables) == 2)
+    }
+
     @Test func usesASchemaThatAnAdministratorHasMade() throws {
         try database.execute("CREATE SCHEMA \(database.schema)")
         try migrate()
@@ -105,7 +105,7 @@ import Testing
             for _ in 0..<6 { group.addTask { try database.open().close() } }
             try await group.waitForAll()
         }
-        #expect(try database.integer("SELECT count(*) FROM schema_migration") == Self.newest)
+        #expect(try database.integer("SELECT count(*) FROM schema_version") == Self.newest)
         #expect(try database.integer("SELECT count(*) FROM key_encryption_key") == 1)
     }
 
@@ -125,9 +125,8 @@ import Testing
             "SELECT sealed FROM asset_alias JOIN content_key USING (kid) WHERE alias = ''",
             "SELECT sealed FROM content_key WHERE content_id = '' AND state = 'live' LIMIT 2",
             "SELECT kid FROM content_key WHERE (content_id, kid) > ('', '') ORDER BY content_id, kid LIMIT 3",
-            "SELECT * FROM slot WHERE slot_group = ''", "SELECT * FROM replay WHERE request = ''",
-            "SELECT * FROM device_place WHERE owner = ''", "SELECT * FROM token_use WHERE token = '' AND kid = ''",
-            "SELECT * FROM challenge WHERE holder = '' AND number = 1",
+            "SELECT * FROM cell WHERE kind = 1 AND key = ''", "SELECT * FROM cell WHERE ends_on < 7",
+            "SELECT * FROM cell WHERE owner = '' AND kind = 4 ORDER BY key",
             "SELECT max(last) FROM ledger_batch WHERE node = ''",
         ])
     func usesAnIndexForEveryLookUp(sql: String) throws {

@@ -26,7 +26,10 @@ import Testing
         .countKeys, .forgetKeyEncryptionKeys, .sharedLedgerNodes,
     ]
 
-    @Test(arguments: PreparedStatement.allCases)
+    /// Statements that have no plan.
+    private static let planless: Set<PreparedStatement> = [.begin, .commit, .rollBack]
+
+    @Test(arguments: Set(PreparedStatement.allCases).subtracting(planless).sorted { $0.rawValue < $1.rawValue })
     func scansNothing(statement: PreparedStatement) throws {
         try connection.prepare(statement, until: TestDatabase.deadline)
         let count = try connection.query(
@@ -52,28 +55,8 @@ import Testing
     /// A plan does not show the statements inside a function. The server counts how often it has read each whole table.
     /// The tables of the settled time and of the tests' time have one row each.
     @Test func functionsScanNothing() throws {
-        for number in 1...3 as ClosedRange<UInt64> {
-            var decision = LicenseDecision(
-                now: 0, replay: SampleDecisions.replay(number),
-                tokenUse: SampleDecisions.use(number, limit: 1),
-                devicePlaces: [SampleDecisions.place(device: 1, limit: 3)],
-                slotClaims: [
-                    SampleDecisions.slot(limit: 1, .evictOldest, device: number, session: number, content: number)
-                ],
-                entry: SampleDecisions.entry(number))
-            try expectNoScan(.settle, decision.values(locks: [1]))
-            try expectNoScan(.settle, decision.values(locks: [1]))
-            decision.replay = SampleDecisions.replay(number)
-            try expectNoScan(.settle, decision.values(locks: [1]))
-            decision.replay = SampleDecisions.replay(number + 100)
-            decision.sessionTokenUse = SampleDecisions.session(1, UInt32(number))
-            try expectNoScan(.settle, decision.values(locks: [1]))
-            try expectNoScan(
-                .openChallenge,
-                [.integer(1), .integer(Int64(number)), .bytes([1]), .integer(0), .integer(9), .integer(9)])
-            try expectNoScan(
-                .revoke, [.text("jti"), .text(""), .text("t\(number)"), .null, .integer(1), .text("")])
-        }
+        try expectNoScan(
+            .revoke, [.text("jti"), .text(""), .text("t1"), .null, .integer(1), .text("")])
         let key = try StoredContentKey(
             sealing: SampleKeys.record(1, track: Track(.hd)), with: SampleKeys.keyRing().current)
         for byTrack in [true, false] { try expectNoScan(.storeKeys, NewKeys([key], byTrack: [byTrack]).values) }

@@ -81,12 +81,11 @@ struct UseCount: CellContents, Equatable {
     var uses: UInt32
     var keptUntil: Int64
 
-    /// Returns the name of the cell. It differs for each token and key, because tokens are told apart by the first half
-    /// of their pseudonyms already.
+    /// Returns the name of the cell. It differs for each token and key, because the second half of its pseudonym tells a
+    /// token apart from all others.
     static func name(_ token: Pseudonym, _ keyID: KeyID) -> Pseudonym {
-        let (first, second) = (token.firstHalf, token.secondHalf)
-        let key = keyID.words
-        return Pseudonym(Bytes32(first, Bytes16(high: second.high ^ key.high, low: second.low ^ key.low)))
+        let (first, key) = (token.firstHalf, keyID.words)
+        return Pseudonym(Bytes32(Bytes16(high: first.high ^ key.high, low: first.low ^ key.low), token.secondHalf))
     }
 
     var end: Int64? { uses > 0 ? keptUntil : nil }

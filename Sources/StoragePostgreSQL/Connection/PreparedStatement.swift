@@ -264,11 +264,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .forgetCells:
             // The subquery reads the settled time once. With a direct call, the server would call the volatile function
-            // for each row and so read the whole table.
+            // for each row and so read the whole table. The largest hour stands for cells that never end.
             """
             WITH gone AS (
                 DELETE FROM cell WHERE (kind, key) IN (
-                    SELECT kind, key FROM cell WHERE ends_on <= (SELECT settled_1() / 3600)::int4
+                    SELECT kind, key FROM cell WHERE ends_on <= (SELECT least(settled_1() / 3600, 2147483646))::int4
                     LIMIT $1 FOR UPDATE SKIP LOCKED)
                 RETURNING 1)
             SELECT count(*) FROM gone
