@@ -33,8 +33,8 @@ package enum AccountRules {
     ) throws(StoreError) -> AccountAnswer {
         switch action {
         case .settle(let decision): .outcome(try settle(decision, in: &cells, at: time))
-        case .noteRecorded(let request): .done(try noteRecorded(request, in: &cells))
-        case .giveBack(let decision): .done(try giveBack(decision, in: &cells))
+        case .noteRecorded(let request): .done(try noteRecorded(request, in: &cells, at: time))
+        case .giveBack(let decision): .done(try giveBack(decision, in: &cells, at: time))
         case .release(let claims): .done(try release(claims, in: &cells, at: time))
         case .change(let change): .done(try make(change, in: &cells, at: time))
         case .openChallenge(let challenge, let holder, let expiresAt, let limit):
@@ -63,9 +63,7 @@ package enum AccountRules {
     private static func repetition(
         of replay: ReplayRecord, in cells: AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionOutcome? {
-        guard let known = try cells.read(KnownRequest.self, replay.request), known.keptUntil > time.settled else {
-            return nil
-        }
+        guard let known = try cells.read(KnownRequest.self, replay.request, at: time) else { return nil }
         guard time.now < known.retryUntil else { return .denied(.replayed) }
         return .repeated(answer: known.answer, isRecorded: known.isRecorded)
     }
@@ -92,7 +90,7 @@ package enum AccountRules {
     private static func rent(
         _ claim: RentalClaim, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionDenial? {
-        let stored = try cells.read(StoredRental.self, claim.name).flatMap { $0.keptUntil > time.settled ? $0 : nil }
+        let stored = try cells.read(StoredRental.self, claim.name, at: time)
         guard stored?.record == claim.known else { return .rentalDiffers(stored?.record) }
         cells.write(
             StoredRental(
@@ -105,8 +103,8 @@ package enum AccountRules {
     private static func renew(
         _ use: SessionTokenUse, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionDenial? {
-        let known = try cells.read(SessionStanding.self, use.session)
-        if let known, known.keptUntil > time.settled, known.generation > use.generation { return .sessionSuperseded }
+        let known = try cells.read(SessionStanding.self, use.session, at: time)
+        if let known, known.generation > use.generation { return .sessionSuperseded }
         let end = max(use.keptUntil, known?.keptUntil ?? .min)
         cells.write(SessionStanding(generation: use.generation, keptUntil: end), use.session)
         return nil
@@ -116,8 +114,7 @@ package enum AccountRules {
         _ use: TokenUse, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionDenial? {
         let name = UseCount.name(use.token, use.keyID)
-        var count = UseCount(uses: 0, keptUntil: use.keptUntil)
-        if let known = try cells.read(UseCount.self, name), known.keptUntil > time.settled { count = known }
+        var count = try cells.read(UseCount.self, name, at: time) ?? UseCount(uses: 0, keptUntil: use.keptUntil)
         guard count.uses < use.limit else { return .tokenUsed(limit: use.limit) }
         count.uses += 1
         count.keptUntil = max(count.keptUntil, use.keptUntil)
@@ -129,8 +126,7 @@ package enum AccountRules {
     private static func take(
         _ place: DevicePlace, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionDenial? {
-        var list = try cells.read(DeviceList.self, place.owner) ?? DeviceList()
-        list.devices.removeAll { $0.keptUntil ?? .max <= time.settled }
+        var list = try devices(of: place.owner, in: cells, at: time)
         if let known = list.devices.firstIndex(where: { $0.device == place.device }) {
             list.devices[known].take(until: place.keptUntil, at: time.now)
         } else {
@@ -144,18 +140,27 @@ package enum AccountRules {
         return nil
     }
 
+    /// The devices whose places have not ended.
+    private static func devices(
+        of owner: Pseudonym, in cells: AccountCells, at time: AccountTime
+    ) throws(StoreError) -> DeviceList {
+        var list = try cells.read(DeviceList.self, owner, at: time) ?? DeviceList()
+        list.devices.removeAll { $0.keptUntil ?? .max <= time.settled }
+        return list
+    }
+
     private static func slots(
         of group: Pseudonym, in cells: AccountCells, at time: AccountTime
     ) throws(StoreError) -> SlotGroup {
-        SlotGroup(try cells.read(PlaybackList.self, group) ?? PlaybackList(), at: time.now)
+        SlotGroup(try cells.read(PlaybackList.self, group, at: time) ?? PlaybackList(), at: time.now)
     }
 
     // MARK: Other actions
 
     private static func noteRecorded(
-        _ request: Pseudonym, in cells: inout AccountCells
+        _ request: Pseudonym, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> Bool {
-        guard var known = try cells.read(KnownRequest.self, request), !known.isRecorded else { return false }
+        guard var known = try cells.read(KnownRequest.self, request, at: time), !known.isRecorded else { return false }
         known.isRecorded = true
         cells.write(known, request)
         return true
@@ -165,20 +170,20 @@ package enum AccountRules {
     /// another answer, or if a node has recorded it: that node has given its license. Places and slots stay, because
     /// the device keeps them when it asks again.
     private static func giveBack(
-        _ decision: LicenseDecision, in cells: inout AccountCells
+        _ decision: LicenseDecision, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> Bool {
-        guard let replay = decision.replay, let known = try cells.read(KnownRequest.self, replay.request),
+        guard let replay = decision.replay, let known = try cells.read(KnownRequest.self, replay.request, at: time),
             known.answer == replay.answer, !known.isRecorded
         else { return false }
         cells.remove(.request, replay.request)
         if let use = decision.tokenUse {
             let name = UseCount.name(use.token, use.keyID)
-            if var count = try cells.read(UseCount.self, name), count.uses > 0 {
+            if var count = try cells.read(UseCount.self, name, at: time), count.uses > 0 {
                 count.uses -= 1
                 cells.write(count, name)
             }
         }
-        if let claim = decision.rental, var rental = try cells.read(StoredRental.self, claim.name),
+        if let claim = decision.rental, var rental = try cells.read(StoredRental.self, claim.name, at: time),
             rental.record == claim.record
         {
             if let known = claim.known {
@@ -207,9 +212,8 @@ package enum AccountRules {
     ) throws(StoreError) -> Bool {
         switch change {
         case .removeDevice(let owner, let device):
-            guard var list = try cells.read(DeviceList.self, owner),
-                let known = list.devices.firstIndex(where: { $0.device == device })
-            else { return false }
+            var list = try devices(of: owner, in: cells, at: time)
+            guard let known = list.devices.firstIndex(where: { $0.device == device }) else { return false }
             list.devices.remove(at: known)
             cells.write(list, owner)
         case .endPlayback(let position):
@@ -217,7 +221,7 @@ package enum AccountRules {
             guard group.end(position.number) else { return false }
             cells.write(group.list, position.group)
         case .forgetRental(let owner, let name):
-            guard try cells.read(StoredRental.self, name)?.subject == owner else { return false }
+            guard try cells.read(StoredRental.self, name, at: time)?.subject == owner else { return false }
             cells.remove(.rental, name)
         }
         return true
@@ -229,7 +233,7 @@ package enum AccountRules {
         _ challenge: UInt64, for holder: Pseudonym, until expiresAt: Int64, limit: Int, in cells: inout AccountCells,
         at time: AccountTime
     ) throws(StoreError) -> Bool {
-        var list = try cells.read(ChallengeList.self, holder) ?? ChallengeList()
+        var list = try cells.read(ChallengeList.self, holder, at: time) ?? ChallengeList()
         list.challenges.removeAll { $0.expiresAt <= time.now }
         guard list.challenges.count < min(limit, ChallengeList.countMaximum),
             !list.challenges.contains(where: { $0.challenge == challenge })
@@ -242,7 +246,7 @@ package enum AccountRules {
     private static func take(
         _ challenge: UInt64, from holder: Pseudonym, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> Bool {
-        guard var list = try cells.read(ChallengeList.self, holder),
+        guard var list = try cells.read(ChallengeList.self, holder, at: time),
             let known = list.challenges.firstIndex(where: { $0.challenge == challenge })
         else { return false }
         let isOpen = list.challenges.remove(at: known).expiresAt > time.now

@@ -101,12 +101,18 @@ package struct AccountCells: Sendable {
     /// What must be stored, in no order.
     package var changes: [CellChange] { cells.values.compactMap(\.change) }
 
-    /// Reads a cell. Returns nil if it is not stored. Throws `recordMalformed` if its bytes have no meaning.
-    func read<Contents: CellContents>(_ type: Contents.Type, _ name: Pseudonym) throws(StoreError) -> Contents? {
+    /// Reads a cell. Throws `recordMalformed` if its bytes have no meaning.
+    ///
+    /// Returns nil if the cell is not stored, or if all of it has ended. No answer depends on when a store deletes
+    /// cells.
+    func read<Contents: CellContents>(
+        _ type: Contents.Type, _ name: Pseudonym, at time: AccountTime
+    ) throws(StoreError) -> Contents? {
         let key = CellKey(Contents.kind, name)
         guard let cell = draft[key] ?? cells[key] else { preconditionFailure("an action names all its cells") }
         guard let bytes = cell.bytes else { return nil }
-        return try Contents(parsing: bytes)
+        let contents = try Contents(parsing: bytes)
+        return (contents.end ?? .min) > time.settled ? contents : nil
     }
 
     /// Changes a cell in the draft. A cell without contents is removed.
