@@ -131,7 +131,9 @@ package enum AccountRules {
             list.devices[known].take(until: place.keptUntil, at: time.now)
         } else {
             let limit = min(Int(place.limit), devicesMaximum)
-            if place.kind == .replacing, limit > 0 { list.removeOldest(list.devices.count + 1 - limit) }
+            if place.kind == .replacing, limit > 0 {
+                list.devices.removeFirst(max(0, list.devices.count + 1 - limit))
+            }
             guard list.devices.count < limit else { return place.denial }
             list.devices.append(
                 KnownDevice(device: place.device, addedAt: time.now, seenAt: time.now, keptUntil: place.keptUntil))
@@ -270,16 +272,4 @@ extension KnownDevice {
         seenAt = now
         if let end, let known = keptUntil { keptUntil = max(known, end) } else { keptUntil = nil }
     }
-}
-
-extension DeviceList {
-    /// Removes so many of the oldest devices. Of two that were added at the same time, the one that ends first goes.
-    fileprivate mutating func removeOldest(_ count: Int) {
-        for _ in 0..<max(0, count) {
-            let oldest = devices.indices.min { Self.age(devices[$0]) < Self.age(devices[$1]) }
-            if let oldest { devices.remove(at: oldest) }
-        }
-    }
-
-    private static func age(_ device: KnownDevice) -> (Int64, Int64) { (device.addedAt, device.keptUntil ?? .max) }
 }
