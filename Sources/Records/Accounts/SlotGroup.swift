@@ -34,7 +34,9 @@ struct SlotGroup {
         list = stored
         list.slots.removeAll { $0.heldUntil <= now }
         list.evicted.removeAll { $0.heldUntil <= now }
-        nextNumber = (stored.slots.last?.number ?? 0) + 1
+        // Two playbacks never have the same number, or an operator could end another one than was shown. The time
+        // tells them apart if the cell was deleted meanwhile.
+        nextNumber = (stored.slots + stored.evicted).map(\.number).reduce(now, max) &+ 1
         self.now = now
     }
 
@@ -91,7 +93,7 @@ struct SlotGroup {
     }
 
     private mutating func takeNumber() -> Int64 {
-        defer { nextNumber += 1 }
+        defer { nextNumber &+= 1 }
         return nextNumber
     }
 
