@@ -92,7 +92,7 @@ import Testing
 
     @Test(
         arguments: [
-            (SchemaState.foreign, Refusal.foreign),
+            (SchemaState.foreign, Refusal.foreign), (.retired, .retired),
             (.migrated(newest: 4, oldestProgram: 4), .tooNew(found: 4, supported: 3)),
             (.migrated(newest: 9, oldestProgram: 5), .tooNew(found: 9, supported: 3)),
         ])
