@@ -21,6 +21,9 @@ extension StorageOpeningError {
             "the file is missing or empty, but this node had its database there; put it back, or start with an empty one: "
                 + "latchkeyd --new-database"
         case .foreignDatabase: "it is a database of another program; name another file in storage.url"
+        case .retiredSchema:
+            "it was made by a version before the first release, whose databases are not converted; write its keys with that "
+                + "version: latchkey keys export --reveal; then name a new file in storage.url, and store them there: latchkey keys import"
         case .schemaTooNew(let found, let supported):
             "a newer version of Latchkey wrote it (schema \(found); this version knows \(supported)); use the newer one"
         case .keyEncryptionKeyDiffers:
@@ -46,7 +49,8 @@ extension StorageOpeningError {
     package var isAboutSecrets: Bool {
         switch self {
         case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .ledgerDiffers: true
-        case .permissionsTooWide, .notAFile, .fileNotUsable, .databaseMissing, .foreignDatabase, .schemaTooNew,
+        case .permissionsTooWide, .notAFile, .fileNotUsable, .databaseMissing, .foreignDatabase, .retiredSchema,
+            .schemaTooNew,
             .ledgerMissing, .inUse, .threadNotStarted, .store:
             false
         }

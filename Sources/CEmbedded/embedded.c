@@ -169,7 +169,13 @@ static const struct latchkey_embedded_file description = {"openapi.json", openap
 static const unsigned char postgresql_sql[] = {
 #embed "Schemas/postgresql.sql"
 };
-static const struct latchkey_embedded_file postgresql = {"postgresql.sql", postgresql_sql, sizeof postgresql_sql};
+static const struct latchkey_embedded_file postgresql_schema = {
+    "postgresql.sql", postgresql_sql, sizeof postgresql_sql};
+
+static const unsigned char sqlite_sql[] = {
+#embed "Schemas/sqlite.sql"
+};
+static const struct latchkey_embedded_file sqlite_schema = {"sqlite.sql", sqlite_sql, sizeof sqlite_sql};
 
 size_t latchkey_page_file_count(void) { return sizeof page / sizeof *page; }
 
@@ -177,4 +183,6 @@ const struct latchkey_embedded_file *latchkey_page_files(void) { return page; }
 
 const struct latchkey_embedded_file *latchkey_api_description(void) { return &description; }
 
-const struct latchkey_embedded_file *latchkey_postgresql_schema(void) { return &postgresql; }
+const struct latchkey_embedded_file *latchkey_postgresql_schema(void) { return &postgresql_schema; }
+
+const struct latchkey_embedded_file *latchkey_sqlite_schema(void) { return &sqlite_schema; }

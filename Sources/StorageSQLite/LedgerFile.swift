@@ -63,6 +63,7 @@ package struct LedgerFile {
     package func chain() throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.checkPermissions(path)
         var connection = try connect()
+        guard try connection.isUsable(path: path) else { return LedgerChain(keys: keys, node: label) }
         return LedgerChain(
             keys: keys, node: try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label)
     }
@@ -70,9 +71,9 @@ package struct LedgerFile {
     /// Returns the versions of ledger keys that have sealed batches of an existing file, but are not configured.
     package func missingKeyVersions() throws(StorageOpeningError) -> [Int64] {
         var connection = try connect()
+        guard try connection.isUsable(path: path) else { return [] }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            guard try connection.hasTable("secret_proof") else { return [] }
-            return keys.missingVersions(among: try connection.secretProofs())
+            keys.missingVersions(among: try connection.secretProofs())
         }
     }
 
@@ -80,9 +81,9 @@ package struct LedgerFile {
     package func unconfigured(_ secrets: SharedSecrets) throws(StorageOpeningError) -> SecretProof.Name? {
         guard try DatabaseFile.exists(path) else { return nil }
         var connection = try connect()
+        guard try connection.isUsable(path: path) else { return nil }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            guard try connection.hasTable("secret_proof") else { return nil }
-            return try secrets.unconfigured(in: &connection)
+            try secrets.unconfigured(in: &connection)
         }
     }
 
@@ -95,13 +96,9 @@ package struct LedgerFile {
         var connection = try connect()
         guard try connection.isUsable(path: path) else { return }
         if let ring { try connection.checkProof(of: ring) }
-        if try wrap(StorageOpeningError.store, try connection.hasTable("secret_proof")) {
-            try connection.checkSecrets(secrets, keys)
-        }
-        if try wrap(StorageOpeningError.store, try connection.hasTable("ledger_batch")) {
-            let node = try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label
-            try verifyEnd(LedgerChain(keys: keys, node: node), &connection)
-        }
+        try connection.checkSecrets(secrets, keys)
+        let node = try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label
+        try verifyEnd(LedgerChain(keys: keys, node: node), &connection)
     }
 
     private func connect() throws(StorageOpeningError) -> SQLiteConnection {
@@ -145,15 +142,8 @@ package struct LedgerFile {
 }
 
 extension SQLiteConnection {
-    /// Whether the schema has a table of this name.
-    mutating func hasTable(_ name: String) throws(StoreError) -> Bool {
-        var select = try prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1")
-        return try select.readInteger(name) > 0
-    }
-
     /// Returns the stored id of the ledger; nil if the ledger has none yet.
     mutating func storedNodeID() throws(StoreError) -> NodeID? {
-        guard try hasTable("ledger_node") else { return nil }
         var select = try prepare("SELECT node FROM ledger_node WHERE id = 1")
         return try select.first { row throws(StoreError) in
             let text = try row.text(at: 0)
@@ -166,6 +156,7 @@ extension SQLiteConnection {
         switch try wrap(StorageOpeningError.store, try schemaState()) {
         case .empty: return false
         case .foreign: throw .foreignDatabase(path: path)
+        case .retired: throw .retiredSchema(path: path)
         case .migrated(let newest, let oldestProgram):
             let supported = Int64(SQLiteSchema.migrations.count)
             guard oldestProgram <= supported else { throw .schemaTooNew(found: newest, supported: supported) }

@@ -13,6 +13,7 @@ extension SQLiteConnection {
         } catch {
             switch error {
             case .foreign: throw .foreignDatabase(path: path)
+            case .retired: throw .retiredSchema(path: path)
             case .tooNew(let found, let supported): throw .schemaTooNew(found: found, supported: supported)
             case .database(let error): throw .store(error)
             }
@@ -67,9 +68,12 @@ extension SQLiteConnection: MigratedDatabase {
             owner = try readInteger("PRAGMA application_id")
         }
         guard owner == SQLiteSchema.applicationID else { return .foreign }
+        guard try readInteger("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'") > 0 else {
+            return .retired
+        }
         return .migrated(
-            newest: try readInteger("SELECT max(number) FROM schema_migration"),
-            oldestProgram: try readInteger("SELECT max(oldest_program) FROM schema_migration"))
+            newest: try readInteger("SELECT max(number) FROM schema_version"),
+            oldestProgram: try readInteger("SELECT max(oldest_program) FROM schema_version"))
     }
 
     mutating func beginMigration() throws(StoreError) {
@@ -79,10 +83,8 @@ extension SQLiteConnection: MigratedDatabase {
     }
 
     mutating func apply(_ step: SQLiteSchema.Migration) throws(StoreError) {
-        if step.number == 1 { try execute(SQLiteSchema.foundation) }
-        try execute(step.script)
-        if step.number == SQLiteSchema.keySpellings.number { try fillSpellings() }
-        var record = try prepare("INSERT INTO schema_migration (number, oldest_program) VALUES (?1, ?2)")
+        try run(step.script)
+        var record = try prepare("INSERT INTO schema_version (number, oldest_program) VALUES (?1, ?2)")
         try record.run(step.number, step.oldestProgram)
     }
 }
@@ -100,16 +102,4 @@ extension SQLiteConnection: KeyProofTable {
             "INSERT INTO key_encryption_key (version, proof) VALUES (?1, ?2) ON CONFLICT (version) DO NOTHING")
         try statement.run(proof.version, proof.bytes)
     }
-}
-
-extension SQLiteSchema {
-    /// Prepares the file for the first step. The decimal number is `applicationID`, because a pragma takes no
-    /// parameters.
-    fileprivate static let foundation: StaticString = """
-        PRAGMA application_id = 1280590664;
-        CREATE TABLE schema_migration (
-            number INTEGER NOT NULL PRIMARY KEY,
-            oldest_program INTEGER NOT NULL
-        ) STRICT;
-        """
 }

@@ -46,6 +46,12 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         try check(unsafe sqlite3_exec(handle, Self.characters(sql), nil, nil, nil))
     }
 
+    /// Runs a script of statements that take no values.
+    mutating func run(_ script: SQL) throws(StoreError) {
+        // The C string is valid until the call returns.
+        try check(unsafe sqlite3_exec(handle, script.text, nil, nil, nil))
+    }
+
     /// Prepares a statement for many runs.
     mutating func prepare(_ sql: SQL) throws(StoreError) -> SQLiteStatement {
         var prepared: OpaquePointer?
@@ -177,7 +183,7 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// SQL of this program: a literal, which may contain other SQL of this program.
+/// SQL of this program: a literal, which may contain other SQL of this program, or an embedded file.
 struct SQL: ExpressibleByStringInterpolation, Sendable {
     struct Interpolation: StringInterpolationProtocol {
         fileprivate var text = ""

@@ -15,9 +15,7 @@ import Telemetry
 /// although the decision may have been recorded.
 ///
 /// Other processes may read and write the file too, but only one daemon at a time can hold its lock.
-package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, PlaybackSlotStore,
-    DecisionKeeping
-{
+package final class SQLiteDecisionStore: DecisionStore, CellStore, AccountRecords, DecisionKeeping {
     package struct Options: Sendable {
         /// The largest number of requests that may wait.
         package var queueLengthMaximum = 8192
@@ -42,7 +40,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     private let thread: JoinableThread
     private let watch: WriterWatch
     private let watchThread: JoinableThread
-    let settledTime: @Sendable () -> SettledTime
+    private let settledTime: @Sendable () -> SettledTime
     let readers: Mutex<Readers>
 
     /// The connections of this store that only read.
@@ -50,7 +48,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         var revocations: RevocationReader
         var kept: KeptDecisionReader
         var clock: ClockReader
-        var accounts: AccountReader
+        var cells: CellReader
 
         static func open(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) -> Readers {
             func connect() throws(StoreError) -> SQLiteConnection {
@@ -58,7 +56,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
             }
             return try Readers(
                 revocations: .prepare(on: connect()), kept: .prepare(on: connect()), clock: .prepare(on: connect()),
-                accounts: .prepare(on: connect()))
+                cells: .prepare(on: connect()))
         }
     }
 
@@ -195,15 +193,18 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     // MARK: The protocols
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        try await decide(.decision(decision, entry: decision.entry.encoded()))
+        try await write(Self.request(decision)).ofAccount.outcome
+    }
+
+    private static func request(_ decision: LicenseDecision) -> WriteRequest {
+        .account(.settle(decision), entry: decision.entry.encoded(), now: decision.now)
     }
 
     /// Commits all decisions in one transaction, which costs one sync of the disk.
     package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
-        let requests = decisions.map { WriteRequest.decision($0, entry: $0.entry.encoded()) }
         do throws(StoreError) {
-            return try await writeSeveral(requests).map { answer in
-                do throws(StoreError) { return .success(try answer.outcome) } catch { return .failure(error) }
+            return try await writeSeveral(decisions.map(Self.request)).map { answer in
+                do throws(StoreError) { return .success(try answer.ofAccount.outcome) } catch { return .failure(error) }
             }
         } catch {
             return decisions.map { _ in .failure(error) }
@@ -222,8 +223,12 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         return answers
     }
 
-    package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        try await decide(.decision(decision, entry: nil))
+    package func perform(_ action: AccountAction, now: Int64) async throws(StoreError) -> AccountAnswer {
+        try await write(.account(action, entry: nil, now: now)).ofAccount
+    }
+
+    package func make(_ change: AccountChange, recording entry: LedgerEntry) async throws(StoreError) -> Bool {
+        try await write(.account(.change(change), entry: entry.encoded(), now: entry.at)).ofAccount.hasChanged
     }
 
     /// A decision and its entry are written in one transaction, so nothing is left to note.
@@ -238,8 +243,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     ) async throws(StoreError) {
         _ = try await write(
             .keptEntry(
-                entry.encoded(), at: entry.at, spending: decision.encodedSpending(),
-                additions: decision.encodedAdditions(), mark: mark))
+                entry.encoded(), at: entry.at, spending: decision.encodedSpending(), mark: mark))
     }
 
     package func noteSettled(_ numbers: [Int64], mark: Int64) async throws(StoreError) {
@@ -268,20 +272,21 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try readers.withLock { readers throws(StoreError) in try readers.kept.latestMark() }
     }
 
-    package func open(
-        _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
-    ) async throws(StoreError) -> Bool {
-        let request = ChallengeRequest(challenge: challenge, holder: holder, now: now)
-        return try await change(.openChallenge(request, expiresAt: expiresAt, limit: limit))
+    package func cell(_ key: CellKey, now: Int64) async throws(StoreError) -> StoredCells {
+        let cells = try readers.withLock { readers throws(StoreError) in try readers.cells.cell(key) }
+        return StoredCells(cells, time: time(now))
     }
 
-    package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {
-        try await change(.takeChallenge(ChallengeRequest(challenge: challenge, holder: holder, now: now)))
+    package func cells(
+        _ kind: CellKey.Kind, of owner: Pseudonym, from first: Pseudonym?, now: Int64, limit: Int
+    ) async throws(StoreError) -> StoredCells {
+        let cells = try readers.withLock { readers throws(StoreError) in
+            try readers.cells.cells(kind, of: owner, from: first, limit: limit)
+        }
+        return StoredCells(cells, time: time(now))
     }
 
-    package func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError) {
-        _ = try await change(.releaseSlots(claims, at: now))
-    }
+    private func time(_ now: Int64) -> AccountTime { AccountTime(now: now, settled: settledTime().end) }
 
     // MARK: The clock
 
@@ -300,10 +305,6 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     /// the boot-time clock, in nanoseconds.
     package func acceptClock(offset: Int64, _ entry: LedgerEntry) async throws(StoreError) {
         _ = try await write(.acceptClock(offset: offset, entry: entry.encoded(), at: entry.at))
-    }
-
-    private func decide(_ request: WriteRequest) async throws(StoreError) -> DecisionOutcome {
-        try await write(request).outcome
     }
 
     func change(_ request: WriteRequest) async throws(StoreError) -> Bool {

@@ -22,7 +22,7 @@ struct SpellingTable: ~Copyable {
     mutating func claim(_ key: ContentKeyAttributes) throws(StoreError) {
         let isNewContent = try anyKey.run(key.contentID) == 0
         let pairs = isNewContent ? SpelledName.names(of: key) : SpelledName.names(of: key.keyID)
-        for pair in pairs { try insert(pair) }
+        for pair in pairs { try insertPair.run(pair.keyID, pair.contentID) }
         for contentID in try contents(spelledBy: key.keyID) where contentID != key.contentID {
             if try anyKey.run(contentID) > 0 { throw .keyIDSpellsContent(key.keyID, contentID) }
         }
@@ -63,10 +63,6 @@ struct SpellingTable: ~Copyable {
         }
     }
 
-    mutating func insert(_ pair: SpelledName) throws(StoreError) {
-        try insertPair.run(pair.keyID, pair.contentID)
-    }
-
     private mutating func contents(spelledBy keyID: KeyID) throws(StoreError) -> [ContentID] {
         try contentsOfKey.rows(keyID) { row throws(StoreError) in try row.contentID(at: 0) }
     }
@@ -80,18 +76,5 @@ struct SpellingTable: ~Copyable {
         try contentOfKey.first(keyID) { row throws(StoreError) in
             (try row.contentID(at: 0), try row.text(at: 1) == ContentKeyState.live.rawValue)
         }
-    }
-}
-
-extension SQLiteConnection {
-    /// Notes the pairs of all keys and contents that an older version has stored. Runs within the migration.
-    mutating func fillSpellings() throws(StoreError) {
-        var keys = try prepare("SELECT kid FROM content_key")
-        var contents = try prepare("SELECT DISTINCT content_id FROM content_key")
-        let pairs =
-            try keys.rows { row throws(StoreError) in SpelledName.names(of: try row.keyID(at: 0)) }
-            + contents.rows { row throws(StoreError) in SpelledName.names(of: try row.contentID(at: 0)) }
-        var table = try SpellingTable.prepare(on: &self)
-        for pair in pairs.joined() { try table.insert(pair) }
     }
 }

@@ -15,6 +15,8 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     case databaseMissing(path: String)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
+    /// A version before the first release made the file.
+    case retiredSchema(path: String)
     /// A newer version wrote the file and recorded that this version cannot use it.
     case schemaTooNew(found: Int64, supported: Int64)
     /// The file's keys were sealed under another key-encryption key.

@@ -26,8 +26,8 @@ package struct StoreSummary: Equatable, Sendable {
     /// How many steps this program knows.
     package static var knownSchema: Int64 { Int64(SQLiteSchema.migrations.count) }
 
-    /// Reads an existing file and changes nothing. Throws `foreignDatabase`, and `ledgerMissing` for a file without
-    /// tables. A schema that is too new for this program is read as far as the first steps tell.
+    /// Reads an existing file and changes nothing. Throws `foreignDatabase`, `retiredSchema`, and `ledgerMissing` for a
+    /// file without tables.
     package static func read(path: String) throws(StorageOpeningError) -> StoreSummary {
         guard try DatabaseFile.exists(path) else { throw .fileNotUsable(path: path, errno: 2) }
         var connection = try wrap(
@@ -39,6 +39,7 @@ package struct StoreSummary: Equatable, Sendable {
         switch state {
         case .empty: throw .ledgerMissing(path: path)
         case .foreign: throw .foreignDatabase(path: path)
+        case .retired: throw .retiredSchema(path: path)
         case .migrated(let newest, let oldestProgram):
             return try wrap(StorageOpeningError.store) { () throws(StoreError) in
                 try StoreSummary(&connection, newest, oldestProgram)
@@ -52,20 +53,14 @@ package struct StoreSummary: Equatable, Sendable {
         self.schema = schema
         self.oldestProgram = oldestProgram
         keyCount = try connection.readInteger("SELECT count(*) FROM content_key")
-        (link, sealedAt, firstSequence, entryCount) = (.start, nil, nil, 0)
-        if try connection.hasTable("ledger_batch") {
-            var selects = try LedgerSelects.prepare(on: &connection)
-            let last = try selects.batches(atOrBefore: .max, limit: 1).first
-            (link, sealedAt) = (last?.link ?? .start, last?.at)
-            entryCount = try connection.readInteger("SELECT count(*) FROM ledger_entry")
-            if entryCount > 0 { firstSequence = try connection.readInteger("SELECT min(sequence) FROM ledger_entry") }
-        }
+        var selects = try LedgerSelects.prepare(on: &connection)
+        let last = try selects.batches(atOrBefore: .max, limit: 1).first
+        (link, sealedAt) = (last?.link ?? .start, last?.at)
+        entryCount = try connection.readInteger("SELECT count(*) FROM ledger_entry")
+        firstSequence = entryCount > 0 ? try connection.readInteger("SELECT min(sequence) FROM ledger_entry") : nil
         node = try connection.storedNodeID()
-        settled = nil
-        if try connection.hasTable("clock") {
-            var clock = try connection.prepare("SELECT settled FROM clock WHERE id = 1")
-            settled = try clock.first { row throws(StoreError) in try row.integer(at: 0) }
-        }
+        var clock = try connection.prepare("SELECT settled FROM clock WHERE id = 1")
+        settled = try clock.first { row throws(StoreError) in try row.integer(at: 0) }
     }
 }
 
@@ -83,7 +78,7 @@ package enum SealedKeyCheck {
         try wrap(StorageOpeningError.store, try connection.execute("PRAGMA query_only = ON"))
         try connection.checkProof(of: ring)
         let newest = try wrap(
-            StorageOpeningError.store, try connection.readInteger("SELECT max(number) FROM schema_migration"))
+            StorageOpeningError.store, try connection.readInteger("SELECT max(number) FROM schema_version"))
         guard newest >= StoreSummary.knownSchema else { return nil }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             var statement = try SQLiteKeyMaintenance.preparePages(on: &connection)
@@ -106,7 +101,6 @@ package enum SecretProofCheck {
         var connection = try wrap(
             StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
         try wrap(StorageOpeningError.store, try connection.execute("PRAGMA query_only = ON"))
-        guard try wrap(StorageOpeningError.store, try connection.hasTable("secret_proof")) else { return }
         do throws(SecretProofError<StoreError>) {
             try secrets.check(in: &connection)
         } catch {

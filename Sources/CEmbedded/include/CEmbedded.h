@@ -26,4 +26,7 @@ const struct latchkey_embedded_file *latchkey_api_description(void);
 /// `postgresql.sql`: the schema of an installation in PostgreSQL.
 const struct latchkey_embedded_file *latchkey_postgresql_schema(void);
 
+/// `sqlite.sql`: the schema of a database file.
+const struct latchkey_embedded_file *latchkey_sqlite_schema(void);
+
 #endif

@@ -49,9 +49,8 @@ struct ClockReader: ~Copyable {
             connection: connection)
     }
 
-    /// The record of the clock; nil for a new store.
-    ///
-    /// A store of an older version has no record. The time of its newest ledger entry is used instead.
+    /// The record of the clock; nil for a new store. A store without a record that has ledger entries has the time of
+    /// the newest one.
     mutating func record() throws(StoreError) -> ClockRecord? {
         let record = try select.first { row throws(StoreError) in
             ClockRecord(

@@ -7,7 +7,7 @@ struct KeptDecisionTable: ~Copyable {
 
     static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> KeptDecisionTable {
         try KeptDecisionTable(
-            insert: connection.prepare("INSERT INTO kept_decision (mark, body, additions) VALUES (?1, ?2, ?3)"),
+            insert: connection.prepare("INSERT INTO kept_decision (mark, body) VALUES (?1, ?2)"),
             note: connection.prepare("UPDATE kept_decision SET mark = ?1 WHERE number = ?2"),
             forget: connection.prepare(
                 """
@@ -21,8 +21,8 @@ struct KeptDecisionTable: ~Copyable {
                 """))
     }
 
-    mutating func keep(_ body: [UInt8], _ additions: [UInt8]?, mark: Int64?) throws(StoreError) {
-        try insert.run(mark, body, additions)
+    mutating func keep(_ body: [UInt8], mark: Int64?) throws(StoreError) {
+        try insert.run(mark, body)
     }
 
     mutating func note(_ numbers: [Int64], mark: Int64) throws(StoreError) {
@@ -49,10 +49,10 @@ struct KeptDecisionReader: ~Copyable {
         try connection.execute("PRAGMA query_only = ON")
         return try KeptDecisionReader(
             owed: connection.prepare(
-                "SELECT number, body, additions FROM kept_decision WHERE mark IS NULL ORDER BY number LIMIT ?1"),
+                "SELECT number, body FROM kept_decision WHERE mark IS NULL ORDER BY number LIMIT ?1"),
             marked: connection.prepare(
                 """
-                SELECT number, body, additions FROM kept_decision
+                SELECT number, body FROM kept_decision
                 WHERE number > ?2 AND mark >= ?1 ORDER BY number LIMIT ?3
                 """),
             latest: connection.prepare("SELECT coalesce(max(mark), 0) FROM kept_decision"),
@@ -73,14 +73,11 @@ struct KeptDecisionReader: ~Copyable {
 }
 
 extension KeptDecision {
-    /// Reads number, body and additions.
+    /// Reads number and body.
     fileprivate init(reading row: borrowing SQLiteStatement) throws(StoreError) {
         let (number, body) = (try row.integer(at: 0), try row.bytes(at: 1))
-        let additions = try row.optionalBytes(at: 2)
         do {
-            var decision = try LicenseDecision(parsingSpending: body)
-            if let additions { try decision.add(parsingAdditions: additions) }
-            self.init(number: number, decision: decision)
+            self.init(number: number, decision: try LicenseDecision(parsingSpending: body))
         } catch {
             throw .recordMalformed
         }

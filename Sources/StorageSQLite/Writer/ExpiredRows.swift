@@ -1,4 +1,5 @@
 import ContentKeys
+import Records
 
 /// Deletes ended rows in small pieces, one table after the other. A pass over all tables is a round.
 struct ExpiredRows: ~Copyable {
@@ -7,7 +8,7 @@ struct ExpiredRows: ~Copyable {
     /// The time from the start of one round to the start of the next, in seconds.
     static let interval: Int64 = 30
 
-    private var deletes: InlineArray<10, SQLiteStatement>
+    private var deletes: InlineArray<2, SQLiteStatement>
     private var table = 0
     /// When the current round began. Its first tables were searched at that time, so the pause counts from it.
     private var roundStart = Int64.min
@@ -32,16 +33,12 @@ struct ExpiredRows: ~Copyable {
         return count
     }
 
-    private static let statements: InlineArray<10, SQL> = [
-        deletion(from: "replay", "number", if: "kept_until <= ?1"),
-        deletion(from: "renewal_session", "session", if: "kept_until <= ?1"),
-        deletion(from: "token_use", "token, kid", if: "kept_until <= ?1"),
-        deletion(from: "device", "owner, device", if: "kept_until <= ?1 AND kept_until < 9223372036854775807"),
-        deletion(from: "slot", "playback_group, number", if: "held_until <= ?1"),
-        deletion(from: "evicted_slot", "playback_group, device, playback", if: "held_until <= ?1"),
-        deletion(from: "slot_group", "playback_group", if: "held_until <= ?1"),
-        deletion(from: "rental", "name", if: "kept_until <= ?1"),
-        deletion(from: "challenge", "holder, challenge", if: "expires_at <= ?1"),
+    /// Cells end at whole hours, and the largest hour never comes.
+    ///
+    /// The order of `name, kind` matters. SQLite compares both columns as it compares the first one. With `kind`, a
+    /// number, it could not look up names, which are bytes, and would read all cells.
+    private static let statements: InlineArray<2, SQL> = [
+        deletion(from: "cell", "name, kind", if: "ends_on <= min(?1 / 3600, 2147483646)"),
         deletion(from: "revoked", "kind, issuer, value", if: "until <= ?1"),
     ]
 

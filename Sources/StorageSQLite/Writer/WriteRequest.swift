@@ -3,15 +3,16 @@ import Records
 
 /// A request to the writer.
 enum WriteRequest: Sendable {
-    /// A decision, with its encoded ledger entry if this store keeps the ledger.
+    /// An action on accounts. Its encoded ledger entry is written only if a decision was recorded, or if another
+    /// action had an effect; nil if the ledger gets none.
     ///
     /// It is indirect, because a decision is large and the queue hands requests on by copies.
-    indirect case decision(LicenseDecision, entry: [UInt8]?)
+    indirect case account(AccountAction, entry: [UInt8]?, now: Int64)
     case entry([UInt8], at: Int64)
     /// Decisions or entries of one HTTP request, written in one transaction.
     case several([WriteRequest])
     /// A ledger entry, with the encoding of what its decision spends (`DecisionKeeping`).
-    case keptEntry([UInt8], at: Int64, spending: [UInt8], additions: [UInt8]?, mark: Int64?)
+    case keptEntry([UInt8], at: Int64, spending: [UInt8], mark: Int64?)
     case noteSettled([Int64], mark: Int64)
     case forgetKept(before: Int64)
     /// Writes a row without meaning, because the last writes failed.
@@ -24,35 +25,27 @@ enum WriteRequest: Sendable {
     /// Removes the pending revocation only if it has not been changed.
     case dropPending(Revocation)
     case dropAnyPending(RevocationKey, entry: [UInt8], at: Int64)
-    case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
-    case takeChallenge(ChallengeRequest)
-    case releaseSlots([SlotClaim], at: Int64)
     case keepClock(ClockRecord)
     /// The offset is the wall clock minus the boot-time clock, in nanoseconds.
     case acceptClock(offset: Int64, entry: [UInt8], at: Int64)
-    /// The entry is written only if the change has an effect. The time is the entry's; nil if there is no entry.
-    case changeAccount(AccountChange, entry: [UInt8]?, at: Int64?)
 
     /// The request's own time, in seconds since 1970; nil if it has none.
     var time: Int64? {
         switch self {
-        case .decision(let decision, _): decision.now
+        case .account(_, _, let now): now
         case .several(let requests): requests.compactMap(\.time).max()
-        case .entry(_, let at), .keptEntry(_, let at, _, _, _), .acceptClock(_, _, let at),
-            .releaseSlots(_, let at):
-            at
+        case .entry(_, let at), .keptEntry(_, let at, _, _), .acceptClock(_, _, let at): at
         case .revoke(let revocation, _), .keepPending(let revocation, _): revocation.revokedAt
-        case .lift(_, _, let at), .changeAccount(_, _, let at): at
+        case .lift(_, _, let at): at
         case .dropPending, .noteSettled, .forgetKept, .tryToWrite, .keepClock: nil
         case .dropAnyPending(_, _, let at): at
-        case .openChallenge(let request, _, _), .takeChallenge(let request): request.now
         }
     }
 }
 
 /// The answer to a request.
 enum WriteAnswer: Sendable {
-    case outcome(DecisionOutcome)
+    case account(AccountAnswer)
     /// Whether the request changed anything.
     case done(Bool)
     /// The request failed, and changed nothing. The others of its batch are not affected.
@@ -62,13 +55,13 @@ enum WriteAnswer: Sendable {
 }
 
 extension WriteAnswer {
-    /// The outcome of a decision.
-    var outcome: DecisionOutcome {
+    /// The answer to an action on accounts.
+    var ofAccount: AccountAnswer {
         get throws(StoreError) {
             switch self {
-            case .outcome(let outcome): return outcome
+            case .account(let answer): return answer
             case .failed(let error): throw error
-            case .done, .several: preconditionFailure("a decision is answered with its outcome")
+            case .done, .several: preconditionFailure("an action is answered as one")
             }
         }
     }
