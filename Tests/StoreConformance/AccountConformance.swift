@@ -51,7 +51,7 @@ package enum AccountConformance {
         let all = try await last.devices(of: one, after: nil, now: 11, limit: 10)
         #expect(all.map(\.device) == [1, 2, 3].map { SampleDecisions.pseudonym(.device, $0) })
         #expect(all.map(\.keptUntil) == [far + 1, nil, far + 3])
-        #expect(all.allSatisfy { $0.addedAt != nil && $0.addedAt == $0.seenAt })
+        #expect(all.allSatisfy { $0.addedAt == $0.seenAt })
         for limit in 1...4 {
             var (found, after) = ([KnownDevice](), Pseudonym?.none)
             while true {
@@ -70,11 +70,11 @@ package enum AccountConformance {
             [SampleDecisions.place(device: device, limit: 1, keptUntil: far)]
         }
         let removal = AccountChange.removeDevice(owner: one, device: SampleDecisions.pseudonym(.device, 1))
-        #expect(try await last.change(removal) == false)
+        #expect(try await last.change(removal, now: 11) == false)
         #expect(try await decide(first, devices: place(1)) == .recorded)
         #expect(try await decide(last, devices: place(2)) == .denied(.deviceLimit(limit: 1)))
-        #expect(try await last.change(removal))
-        #expect(try await first.change(removal) == false)
+        #expect(try await last.change(removal, now: 11))
+        #expect(try await first.change(removal, now: 11) == false)
         #expect(try await first.devices(of: one, after: nil, now: 11, limit: 10).isEmpty)
         #expect(try await decide(first, devices: place(2)) == .recorded)
         #expect(try await decide(last, devices: place(1)) == .denied(.deviceLimit(limit: 1)))
@@ -97,7 +97,7 @@ package enum AccountConformance {
             try await decide(first, slots: [slot(1, session: .max), slot(1, session: .max, group: 2)]) == .recorded)
         #expect(try await decide(first, slots: [slot(2, session: nil, content: 2)]) == .recorded)
         #expect(try await decide(last, slots: [slot(1, session: 5, content: 3, provisional: true)]) == .recorded)
-        // A slot that a node of the previous version granted has no description, so it is in no list.
+        // A slot without a description is in no list.
         #expect(
             try await decide(first, slots: [SampleDecisions.slot(group: 7, device: 1, session: 1, heldUntil: far)])
                 == .recorded)
@@ -124,8 +124,8 @@ package enum AccountConformance {
         #expect(try await decide(first, slots: [running]) == .recorded)
         #expect(try await decide(last, slots: [other]) == .denied(.slotsFull(current: 1, limit: 1)))
         let known = try #require(try await last.playbacks(of: one, after: nil, now: 11, limit: 10).first)
-        #expect(try await last.change(.endPlayback(known.position, now: 11)))
-        #expect(try await first.change(.endPlayback(known.position, now: 11)) == false)
+        #expect(try await last.change(.endPlayback(known.position), now: 11))
+        #expect(try await first.change(.endPlayback(known.position), now: 11) == false)
         #expect(try await first.playbacks(of: one, after: nil, now: 11, limit: 10).isEmpty)
         #expect(try await decide(first, slots: [running]) == .denied(.slotEvicted))
         #expect(try await decide(first, slots: [other]) == .recorded)
@@ -144,8 +144,8 @@ package enum AccountConformance {
         #expect(try await last.rentals(of: one, after: nil, now: 11, limit: 1) == [all[0]])
         #expect(try await last.rental(all[1].name, now: 11) == records[1])
         #expect(try await last.rental(SampleDecisions.pseudonym(.rental, 9), now: 11) == nil)
-        #expect(try await last.change(.forgetRental(owner: one, name: all[1].name)))
-        #expect(try await first.change(.forgetRental(owner: one, name: all[1].name)) == false)
+        #expect(try await last.change(.forgetRental(owner: one, name: all[1].name), now: 11))
+        #expect(try await first.change(.forgetRental(owner: one, name: all[1].name), now: 11) == false)
         #expect(try await first.rental(all[1].name, now: 11) == nil)
         #expect(try await first.rentals(of: one, after: nil, now: 11, limit: 10) == [all[0]])
     }
@@ -161,8 +161,8 @@ package enum AccountConformance {
         #expect(try await last.playbacks(of: other, after: nil, now: 11, limit: 10).isEmpty)
         #expect(try await last.rentals(of: other, after: nil, now: 11, limit: 10).isEmpty)
         let device = SampleDecisions.pseudonym(.device, 1)
-        #expect(try await last.change(.removeDevice(owner: other, device: device)) == false)
-        #expect(try await last.change(.forgetRental(owner: other, name: claim.name)) == false)
+        #expect(try await last.change(.removeDevice(owner: other, device: device), now: 11) == false)
+        #expect(try await last.change(.forgetRental(owner: other, name: claim.name), now: 11) == false)
         #expect(try await last.devices(of: one, after: nil, now: 11, limit: 10).count == 1)
         #expect(try await last.rentals(of: one, after: nil, now: 11, limit: 10).count == 1)
     }
