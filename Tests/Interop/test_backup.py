@@ -373,7 +373,7 @@ def test_data_of_an_older_version_is_backed_up_and_put_back(latchkey_programs: N
 
 def test_a_newer_schema_is_named(filled: Path, tmp_path: Path) -> None:
     with sqlite3.connect(filled / "latchkey.db") as database:
-        database.execute("INSERT INTO schema_migration (number, oldest_program) VALUES (99, 99)")
+        database.execute("INSERT INTO schema_version (number, oldest_program) VALUES (99, 99)")
     database.close()
     refused = latchkey(
         "backup", "create", "--config", filled / "latchkey.json5", "--output", tmp_path / "backup"

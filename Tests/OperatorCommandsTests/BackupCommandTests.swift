@@ -323,7 +323,7 @@ import Testing
     @Test func refusesASchemaThatIsTooNew() async throws {
         try await fill()
         try await create()
-        try alterDatabase("INSERT INTO schema_migration (number, oldest_program) VALUES (99, 99)")
+        try alterDatabase("INSERT INTO schema_version (number, oldest_program) VALUES (99, 99)")
         try reseal {
             $0.schema = 99
             $0.oldestProgram = 99

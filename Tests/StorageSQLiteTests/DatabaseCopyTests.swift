@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func refusesASchemaThatIsTooNew() throws {
-        try fixture.execute("INSERT INTO schema_migration (number, oldest_program) VALUES (99, 99)")
+        try fixture.execute("INSERT INTO schema_version (number, oldest_program) VALUES (99, 99)")
         #expect(throws: StorageOpeningError.schemaTooNew(found: 99, supported: StoreSummary.knownSchema)) {
             try DatabaseCopy.make(of: fixture.path, at: copy)
         }

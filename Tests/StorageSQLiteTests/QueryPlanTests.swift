@@ -29,7 +29,23 @@ import Testing
 
     @Test func theWriterScansNothing() throws {
         let writer = try BatchWriter.prepare(on: connect(), fixture.chain, settledTime: { .undeleted })
-        try check(writer.connection.preparedTexts, atLeast: 35)
+        try check(writer.connection.preparedTexts, atLeast: 20)
+    }
+
+    /// A statement that used only the kind would read all cells of the kind.
+    @Test func cellsAreFoundByAllColumnsOfAnIndex() throws {
+        let writer = try BatchWriter.prepare(on: connect(), fixture.chain, settledTime: { .undeleted })
+        let reader = try CellReader.prepare(on: connect())
+        let texts = (writer.connection.preparedTexts + reader.connection.preparedTexts).filter {
+            $0.contains("FROM cell ")
+        }
+        #expect(texts.count == 5)
+        for text in texts {
+            let plan = try Self.plan(of: text, in: fixture.path)
+            let search = try #require(plan.first, "\(text)")
+            #expect(
+                search.hasSuffix("kind=? AND name=?)") || search.hasSuffix("kind=? AND name>?)"), "\(text): \(search)")
+        }
     }
 
     @Test func readersOfKeysScanNothing() throws {

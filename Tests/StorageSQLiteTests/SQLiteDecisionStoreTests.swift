@@ -80,8 +80,8 @@ import Testing
         #expect(store.statistics.rowCount == before.rowCount + 4)
     }
 
-    /// A damaged row concerns the decisions that read it. The others of the same commit are recorded.
-    @Test func aMalformedRowFailsItsOwnDecisionAlone() async throws {
+    /// A cell without a meaning concerns the account that it belongs to. The others of the same commit are recorded.
+    @Test func aMalformedCellFailsItsOwnAccountAlone() async throws {
         let store = try open()
         defer { store.stop() }
         func decision(_ number: UInt64, group: UInt64) -> LicenseDecision {
@@ -92,10 +92,16 @@ import Testing
         }
         #expect(try await store.commit(decision(1, group: 1)) == .recorded)
         var other = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 60_000)
-        try other.execute("PRAGMA ignore_check_constraints = ON; UPDATE slot SET device = x'01'")
+        try other.execute("UPDATE cell SET value = x'0107' WHERE kind = 4")
         let outcomes = await store.commit(together: [decision(2, group: 1), decision(3, group: 2)])
         #expect(outcomes == [.failure(.recordMalformed), .success(.recorded)])
         await #expect(throws: StoreError.recordMalformed) { try await store.commit(decision(4, group: 1)) }
+        await #expect(throws: StoreError.recordMalformed) {
+            try await store.release(decision(1, group: 1).slotClaims, at: 0)
+        }
+        #expect(
+            try other.readInteger("SELECT count(*) FROM cell WHERE kind = 1") == 2, "nothing of the failed ones is kept"
+        )
         #expect(try SampleLedger.verify(folder.database).count == 2)
     }
 
@@ -515,17 +521,17 @@ import Testing
         for number in 0..<700 as Range<UInt64> {
             _ = try await store.commit(
                 LicenseDecision(
-                    now: 0, replay: SampleDecisions.replay(number, keptUntil: number < 600 ? 50 : 500),
-                    tokenUse: SampleDecisions.use(number, limit: 1, keptUntil: number < 600 ? 50 : 500),
+                    now: 0, replay: SampleDecisions.replay(number, keptUntil: number < 600 ? 3600 : 7300),
+                    tokenUse: SampleDecisions.use(number, limit: 1, keptUntil: number < 600 ? 3600 : 7300),
                     entry: SampleDecisions.entry(number)))
         }
-        _ = try await store.settle(LicenseDecision(now: 100, entry: SampleDecisions.entry(0)))
+        try await store.append(SampleDecisions.entry(0, at: 7200))
         for await _ in looks where store.statistics.forgottenCount >= 1200 { break }
         #expect(store.statistics.forgottenCount == 1200)
         store.stop()
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
-        #expect(try connection.readInteger("SELECT count(*) FROM replay") == 100)
-        #expect(try connection.readInteger("SELECT count(*) FROM token_use") == 100)
+        #expect(try connection.readInteger("SELECT count(*) FROM cell WHERE kind = 1") == 100)
+        #expect(try connection.readInteger("SELECT count(*) FROM cell WHERE kind = 2") == 100)
     }
 
     @Test func takesAtMostTwoHundredBytesForALicense() async throws {

@@ -24,7 +24,7 @@ import Testing
     private static let newest = Int64(SQLiteSchema.migrations.count)
 
     /// Returns a step that this program does not know.
-    private static func further(_ script: StaticString, oldestProgram: Int64 = 1) -> SQLiteSchema.Migration {
+    private static func further(_ script: SQL, oldestProgram: Int64 = 1) -> SQLiteSchema.Migration {
         SQLiteSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: script)
     }
 
@@ -38,7 +38,7 @@ import Testing
         let version = try integer("PRAGMA schema_version")
         try migrate()
         #expect(try integer("PRAGMA schema_version") == version)
-        #expect(try integer("SELECT count(*) FROM schema_migration") == Int64(SQLiteSchema.migrations.count))
+        #expect(try integer("SELECT count(*) FROM schema_version") == Int64(SQLiteSchema.migrations.count))
         #expect(try integer("PRAGMA application_id") == SQLiteSchema.applicationID)
     }
 
@@ -51,7 +51,7 @@ import Testing
         try migrate(more)
         try migrate(more)
         #expect(try integer("SELECT count(*) FROM extra") == 0)
-        #expect(try integer("SELECT max(number) FROM schema_migration") == Self.newest + 1)
+        #expect(try integer("SELECT max(number) FROM schema_version") == Self.newest + 1)
     }
 
     @Test func worksWithANewerSchemaThatAllowsIt() async throws {
@@ -91,12 +91,29 @@ import Testing
         #expect(Files.mode(folder.database + "-wal") == nil)
     }
 
+    /// The tables of a version before the first release are not changed, and are not taken for those of this one.
+    @Test func refusesADatabaseOfAnEarlierProgramAndLeavesItAlone() throws {
+        var connection = try connect()
+        try connection.execute(
+            """
+            PRAGMA application_id = 1280590664;
+            CREATE TABLE schema_migration (number INTEGER NOT NULL PRIMARY KEY, oldest_program INTEGER NOT NULL) STRICT;
+            INSERT INTO schema_migration (number, oldest_program) VALUES (14, 1)
+            """)
+        let refusal = StorageOpeningError.retiredSchema(path: folder.database)
+        #expect(throws: refusal) { try migrate() }
+        #expect(throws: refusal) { try StoreSummary.read(path: folder.database) }
+        #expect(throws: refusal) { try DatabaseCopy.make(of: folder.database, at: folder.database + "-copy") }
+        #expect(try integer("SELECT count(*) FROM sqlite_schema") == 1)
+        #expect(Files.mode(folder.database + "-wal") == nil)
+    }
+
     /// All statements are prepared when a store opens, also those that only some requests need.
     @Test func aStoreThatLacksATableIsNotOpened() throws {
         let chain = try SampleLedger.chain()
         _ = try SQLiteDecisionStore.open(path: folder.database, chain: chain)
         var connection = try connect()
-        try connection.execute("DROP TABLE rental")
+        try connection.execute("DROP TABLE cell")
         #expect(throws: StorageOpeningError.store(.unavailable(.other(code: 1)))) {
             try SQLiteDecisionStore.open(path: folder.database, chain: chain)
         }

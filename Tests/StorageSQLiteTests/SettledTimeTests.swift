@@ -42,13 +42,10 @@ import Testing
             entry: SampleDecisions.entry(number))
     }
 
-    private func count(_ table: String) throws -> Int64 {
+    private func count(_ kind: CellKey.Kind) throws -> Int64 {
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
-        switch table {
-        case "replay": return try connection.readInteger("SELECT count(*) FROM replay")
-        case "token_use": return try connection.readInteger("SELECT count(*) FROM token_use")
-        default: return try connection.readInteger("SELECT count(*) FROM device")
-        }
+        var statement = try connection.prepare("SELECT count(*) FROM cell WHERE kind = ?1")
+        return try statement.readInteger(kind.rawValue)
     }
 
     /// Fault: a clock that was 60 days ahead for a few seconds made spent tokens usable again, and freed places.
@@ -65,7 +62,7 @@ import Testing
         #expect(try await store.commit(Self.spend(2, at: 14)) == .denied(.tokenUsed(limit: 1)))
         store.stop()
         #expect(store.statistics.forgottenCount == 0)
-        for table in ["replay", "token_use", "device"] { #expect(try count(table) == 1) }
+        for kind in [.request, .uses, .devices] as [CellKey.Kind] { #expect(try count(kind) == 1) }
     }
 
     /// A tool beside the daemon has a clock of its own, which may be wrong.
@@ -78,20 +75,20 @@ import Testing
         }
         store.stop()
         #expect(store.statistics.forgottenCount == 0)
-        #expect(try count("token_use") == 1)
+        #expect(try count(.uses) == 1)
     }
 
     @Test func deletesWhenThatIsAllowedAgain() async throws {
         let store = try open()
         #expect(try await store.commit(Self.spend(1, at: 0)) == .recorded)
-        time.now = SettledTime(end: 2000, deletion: nil)
-        for _ in 0..<20 { _ = try await store.settle(LicenseDecision(now: 2000, entry: SampleDecisions.entry(0))) }
+        time.now = SettledTime(end: 7200, deletion: nil)
+        for _ in 0..<20 { try await store.append(SampleDecisions.entry(0, at: 7200)) }
         #expect(store.statistics.forgottenCount == 0)
-        time.now = SettledTime(end: 2000, deletion: 2000)
+        time.now = SettledTime(end: 7200, deletion: 7200)
         var rounds = 0
         while store.statistics.forgottenCount < 3, rounds < 100_000 {
             rounds += 1
-            _ = try await store.settle(LicenseDecision(now: 2000, entry: SampleDecisions.entry(0)))
+            try await store.append(SampleDecisions.entry(0, at: 7200))
         }
         #expect(store.statistics.forgottenCount == 3)
         store.stop()

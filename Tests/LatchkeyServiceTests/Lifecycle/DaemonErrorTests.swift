@@ -15,7 +15,8 @@ import Testing
     private static let openingErrors: [StorageOpeningError] = [
         .permissionsTooWide(path: "/x/latchkey.db", mode: 0o666), .notAFile(path: "/x/latchkey.db"),
         .fileNotUsable(path: "/x/latchkey.db", errno: 13), .foreignDatabase(path: "/x/latchkey.db"),
-        .schemaTooNew(found: 9, supported: 1), .keyEncryptionKeyDiffers, .store(.unavailable(.diskFull)),
+        .retiredSchema(path: "/x/latchkey.db"), .schemaTooNew(found: 9, supported: 1), .keyEncryptionKeyDiffers,
+        .store(.unavailable(.diskFull)),
     ]
 
     /// The message is a sentence that says what to do. It never contains the name of an enum case.
@@ -24,7 +25,7 @@ import Testing
         let text = DaemonError.store(path: "/x/latchkey.db", error).description
         #expect(text.hasPrefix("cannot open the database /x/latchkey.db: "))
         #expect(text.contains(" ") && !text.contains("(") || text.contains("schema"))
-        for name in ["keyEncryptionKeyDiffers", "foreignDatabase", "unavailable", "notAFile"] {
+        for name in ["keyEncryptionKeyDiffers", "foreignDatabase", "retiredSchema", "unavailable", "notAFile"] {
             #expect(!text.contains(name))
         }
     }

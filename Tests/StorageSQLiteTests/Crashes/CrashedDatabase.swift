@@ -1,9 +1,9 @@
 import ContentKeys
 import Glibc
-import Records
 import TestSupport
 import Testing
 
+@testable import Records
 @testable import StorageSQLite
 
 /// A database whose process was killed, and the conditions that it must meet.
@@ -22,13 +22,13 @@ struct CrashedDatabase {
 
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 1000)
         #expect(try connection.readText("PRAGMA integrity_check") == "ok", comment)
-        let count = Int64(numbers.count)
-        #expect(try connection.readInteger("SELECT count(*) FROM replay") == count, comment)
-        #expect(try connection.readInteger("SELECT coalesce(sum(uses), 0) FROM token_use") == count, comment)
-        #expect(try connection.requests() == Set(recorded.map { SampleDecisions.replay($0).request }), comment)
-        let plays = try connection.firstPlays()
-        #expect(plays == Set(recorded.compactMap { CrashLoad.firstPlay(of: $0).firstPlay }), comment)
-        try checkSlots(numbers, &connection, comment)
+        let requests = try connection.cells(KnownRequest.self)
+        #expect(Set(requests.keys) == Set(recorded.map { SampleDecisions.replay($0).request }), comment)
+        let uses = try connection.cells(UseCount.self).values.reduce(0) { $0 + Int($1.uses) }
+        #expect(uses == numbers.count, comment)
+        let plays = try connection.cells(StoredRental.self).values.map(\.record.firstPlay)
+        #expect(Set(plays) == Set(recorded.map { CrashLoad.firstPlay(of: $0).firstPlay }), comment)
+        checkSlots(numbers, try connection.cells(PlaybackList.self), comment)
     }
 
     /// Checks that delivered keys are stored, that each call has stored both keys or none, and that another process can
@@ -48,17 +48,16 @@ struct CrashedDatabase {
         #expect(counts.values.allSatisfy { $0 == 2 }, comment)
     }
 
-    /// Checks that the last licenses of each group, in the ledger's order, hold the slots, and that all others were
+    /// Checks that the last licenses of each group, in the ledger's order, hold the slots, and that the others were
     /// evicted.
-    private func checkSlots(
-        _ numbers: [UInt64], _ connection: inout SQLiteConnection, _ comment: Comment?
-    ) throws {
+    private func checkSlots(_ numbers: [UInt64], _ lists: [Pseudonym: PlaybackList], _ comment: Comment?) {
         for group in 0..<CrashLoad.groupCount {
             let ofGroup = numbers.filter { $0 % CrashLoad.groupCount == group }
             let holders = ofGroup.suffix(Int(CrashLoad.slotLimit)).map { SampleDecisions.pseudonym(.device, $0) }
-            let pseudonym = SampleDecisions.pseudonym(.group, group)
-            #expect(try connection.slotHolders(of: pseudonym) == holders, comment)
-            #expect(try connection.evictedCount(of: pseudonym) == ofGroup.count - holders.count, comment)
+            let list = lists[SampleDecisions.pseudonym(.group, group)] ?? PlaybackList()
+            #expect(list.slots.filter(\.isCounted).map(\.device) == holders, comment)
+            let evicted = min(ofGroup.count - holders.count, AccountRules.evictedMaximum)
+            #expect(list.evicted.count == evicted, comment)
         }
     }
 
@@ -76,32 +75,15 @@ extension SQLiteConnection {
         return try statement.text(at: 0)
     }
 
-    fileprivate mutating func requests() throws(StoreError) -> Set<Pseudonym> {
-        var statement = try prepare("SELECT request FROM replay")
-        var requests: Set<Pseudonym> = []
-        while try statement.step() {
-            guard let request = Pseudonym(try statement.bytes(at: 0)) else { throw .recordMalformed }
-            requests.insert(request)
+    /// Returns what the cells of a kind hold.
+    fileprivate mutating func cells<Contents: CellContents>(
+        _ type: Contents.Type
+    ) throws(StoreError) -> [Pseudonym: Contents] {
+        var statement = try prepare("SELECT name, value FROM cell WHERE kind = ?1")
+        let cells = try statement.rows(Contents.kind.rawValue) { row throws(StoreError) in
+            guard let name = Pseudonym(try row.bytes(at: 0)) else { throw .recordMalformed }
+            return (name, try Contents(parsing: row.bytes(at: 1)))
         }
-        return requests
-    }
-
-    /// Returns the first plays of all rentals.
-    fileprivate mutating func firstPlays() throws(StoreError) -> Set<Int64> {
-        var statement = try prepare("SELECT first_play FROM rental")
-        var plays: Set<Int64> = []
-        while try statement.step() { plays.insert(try statement.integer(at: 0)) }
-        return plays
-    }
-
-    /// Returns the holders in the order of their slots' age.
-    fileprivate mutating func slotHolders(of group: Pseudonym) throws(StoreError) -> [Pseudonym] {
-        var statement = try prepare("SELECT device FROM slot WHERE playback_group = ?1 AND is_counted ORDER BY number")
-        return try statement.rows(group) { row throws(StoreError) in try row.pseudonym(at: 0) }
-    }
-
-    fileprivate mutating func evictedCount(of group: Pseudonym) throws(StoreError) -> Int {
-        var statement = try prepare("SELECT count(*) FROM evicted_slot WHERE playback_group = ?1")
-        return Int(try statement.readInteger(group))
+        return Dictionary(uniqueKeysWithValues: cells)
     }
 }
