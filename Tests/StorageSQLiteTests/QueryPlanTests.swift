@@ -37,9 +37,9 @@ import Testing
         let writer = try BatchWriter.prepare(on: connect(), fixture.chain, settledTime: { .undeleted })
         let reader = try CellReader.prepare(on: connect())
         let texts = (writer.connection.preparedTexts + reader.connection.preparedTexts).filter {
-            $0.contains("FROM cell ")
+            $0.contains("FROM cell ") || $0.hasPrefix("UPDATE cell ")
         }
-        #expect(texts.count == 5)
+        #expect(texts.count == 6)
         for text in texts {
             let plan = try Self.plan(of: text, in: fixture.path)
             let search = try #require(plan.first, "\(text)")

@@ -3,11 +3,17 @@ import Records
 
 /// Applies actions to the cells of accounts, within the writer's transactions.
 struct CellTable: ~Copyable {
-    private var find, keep, delete: SQLiteStatement
+    private var find, update, keep, delete: SQLiteStatement
 
     static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> CellTable {
         try CellTable(
             find: connection.prepare("SELECT value FROM cell WHERE kind = ?1 AND name = ?2"),
+            // A cell that changes often keeps its owner, and its end within the hour. The indexes are then left alone: a
+            // batch of such changes writes a fifth of the pages.
+            update: connection.prepare(
+                """
+                UPDATE cell SET value = ?4 WHERE kind = ?1 AND name = ?2 AND owner IS ?3 AND ends_on = ?5 RETURNING 1
+                """),
             keep: connection.prepare(
                 """
                 INSERT INTO cell (kind, name, owner, value, ends_on) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -19,19 +25,22 @@ struct CellTable: ~Copyable {
     /// Throws `recordMalformed`, with nothing changed, if a cell of the action has no meaning.
     mutating func apply(_ action: AccountAction, at time: AccountTime) throws(StoreError) -> AccountAnswer {
         var cells = AccountCells()
+        var stored: [CellKey] = []
         for key in action.cells.lazy.map(\.key) where !cells.contains(key) {
             let bytes = try find.first(key.kind.rawValue, key.name) { row throws(StoreError) in try row.bytes(at: 0) }
             cells.add(key, bytes)
+            if bytes != nil { stored.append(key) }
         }
         let answer = try AccountRules.apply(action, to: &cells, at: time)
         for change in cells.changes {
-            let key = change.key
-            if let value = change.value {
-                try keep.run(
-                    key.kind.rawValue, key.name, value.owner, value.bytes, Int64(CellValue.hour(notBefore: value.end)))
-            } else {
-                try delete.run(key.kind.rawValue, key.name)
+            let (kind, name) = (change.key.kind.rawValue, change.key.name)
+            guard let value = change.value else {
+                try delete.run(kind, name)
+                continue
             }
+            let hour = Int64(CellValue.hour(notBefore: value.end))
+            if stored.contains(change.key), try update.run(kind, name, value.owner, value.bytes, hour) > 0 { continue }
+            try keep.run(kind, name, value.owner, value.bytes, hour)
         }
         return answer
     }
