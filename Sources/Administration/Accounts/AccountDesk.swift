@@ -43,7 +43,7 @@ package struct AccountDesk: Sendable {
             guard let last = found.last else { return changed }
             for item in found where selection.selects(item) {
                 let entry = try Self.entry(item, owner, by: actor, now: now)
-                if try await records.make(item.change(of: owner, now: now), recording: entry) { changed.append(item) }
+                if try await records.make(item.change(of: owner), recording: entry) { changed.append(item) }
             }
             position = AccountPosition(behind: last)
         }
@@ -124,10 +124,10 @@ extension AccountItem {
         }
     }
 
-    fileprivate func change(of owner: Pseudonym, now: Int64) -> AccountChange {
+    fileprivate func change(of owner: Pseudonym) -> AccountChange {
         switch self {
         case .device(let known): .removeDevice(owner: owner, device: known.device)
-        case .playback(let known): .endPlayback(known.position, now: now)
+        case .playback(let known): .endPlayback(known.position)
         case .rental(let known): .forgetRental(owner: owner, name: known.name)
         }
     }
@@ -148,6 +148,6 @@ package struct SharedAccountRecords: AccountRecords {
 
     package func make(_ change: AccountChange, recording entry: LedgerEntry) async throws(StoreError) -> Bool {
         try await ledger.append(entry)
-        return try await shared.change(change)
+        return try await shared.change(change, now: entry.at)
     }
 }

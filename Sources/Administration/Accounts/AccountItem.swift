@@ -21,8 +21,8 @@ package enum AccountItem: Equatable, Sendable {
         switch self {
         case .device(let known):
             writer.member("device", known.device.shown)
-            writer.member("addedAt", known.addedAt.map(Revocation.time))
-            writer.member("seenAt", known.seenAt.map(Revocation.time))
+            writer.member("addedAt", Revocation.time(known.addedAt))
+            writer.member("seenAt", Revocation.time(known.seenAt))
             writer.member("keptUntil", known.keptUntil.map(Revocation.time))
         case .playback(let known):
             writer.member("playback", known.position.shown)
@@ -46,8 +46,8 @@ package enum AccountItem: Equatable, Sendable {
         let line =
             switch self {
             case .device(let known):
-                "\(known.device.shown)  added \(known.addedAt.map(Revocation.time) ?? "before this version")"
-                    + "  last license \(known.seenAt.map(Revocation.time) ?? "not known")"
+                "\(known.device.shown)  added \(Revocation.time(known.addedAt))"
+                    + "  last license \(Revocation.time(known.seenAt))"
                     + "  kept until \(known.keptUntil.map(Revocation.time) ?? "removed")"
             case .playback(let known):
                 "\(known.position.shown)  \(known.groupName)  \(known.content ?? "content not known")  "
