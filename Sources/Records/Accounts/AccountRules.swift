@@ -201,12 +201,14 @@ package enum AccountRules {
     private static func release(
         _ claims: [SlotClaim], in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> Bool {
+        var hasChanged = false
         for claim in claims {
             var group = try slots(of: claim.group, in: cells, at: time)
-            group.release(claim.playback)
+            guard group.release(claim.playback) else { continue }
             cells.write(group.list, claim.group)
+            hasChanged = true
         }
-        return !claims.isEmpty
+        return hasChanged
     }
 
     private static func make(

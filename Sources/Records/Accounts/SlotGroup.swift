@@ -59,9 +59,11 @@ struct SlotGroup {
         return slots[place].isCounted ? nil : count(place, for: claim)
     }
 
-    /// Frees the slot that a playback holds. An evicted playback stays evicted.
-    mutating func release(_ playback: SlotClaim.Playback) {
-        slots.removeAll { $0.belongs(to: playback) }
+    /// Frees the slot that a playback holds. An evicted playback stays evicted. Returns whether the slot was held.
+    mutating func release(_ playback: SlotClaim.Playback) -> Bool {
+        guard let place = slots.firstIndex(where: { $0.belongs(to: playback) }) else { return false }
+        slots.remove(at: place)
+        return true
     }
 
     /// Ends the playback with this number, and refuses its renewals until its slot would have ended. Returns whether
