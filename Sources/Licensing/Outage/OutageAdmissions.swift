@@ -1,4 +1,3 @@
-import ByteCoding
 import ContentKeys
 import Records
 import Synchronization
@@ -24,7 +23,7 @@ package struct AdmissionLimits: Equatable, Sendable {
 /// the licenses for each token and subject are limited too. The limits last until ten minutes have passed without such
 /// a license. When `capacity` tokens, subjects or requests are remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
-    private static let capacity = 65_536
+    static let capacity = 65_536
     /// How many of the node's own decisions are remembered: a thousand a second for almost nine minutes.
     private static let ownCapacity = 1 << 19
     private static let pieceSize = 1024
@@ -41,96 +40,17 @@ final class OutageAdmissions: Sendable {
         case refused
     }
 
-    private struct KeyUse: Hashable {
-        let token: Pseudonym
-        let keyID: KeyID
-
-        init(_ use: TokenUse) {
-            (token, keyID) = (use.token, use.keyID)
-        }
-    }
-
-    fileprivate struct Place: Hashable {
-        let owner: Pseudonym
-        let device: Pseudonym
-    }
-
     /// A name under which licenses of an outage are counted.
     enum CountedName: Hashable {
         case pseudonym(Pseudonym)
         case tokenID(String)
     }
 
-    /// The uses and places of decisions that are under way. The database may have given them, and this node does not
-    /// know it yet.
-    private struct UnderWay {
-        private(set) var uses: [KeyUse: UInt32] = [:]
-        private var places: [Place: Int] = [:]
-        private(set) var devices: [Pseudonym: Set<Pseudonym>] = [:]
-
-        mutating func add(_ decision: LicenseDecision) {
-            if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
-            for place in decision.places {
-                places[place, default: 0] += 1
-                devices[place.owner, default: []].insert(place.device)
-            }
-        }
-
-        mutating func remove(_ decision: LicenseDecision) {
-            if let use = decision.tokenUse, let count = uses[KeyUse(use)] {
-                uses[KeyUse(use)] = count > 1 ? count - 1 : nil
-            }
-            for place in decision.places {
-                guard let count = places[place] else { continue }
-                places[place] = count > 1 ? count - 1 : nil
-                guard count == 1 else { continue }
-                devices[place.owner]?.remove(place.device)
-                if devices[place.owner]?.isEmpty == true { devices[place.owner] = nil }
-            }
-        }
-    }
-
-    /// Decisions that ended without an outcome that this node knows: the database may have settled them, and gives them
-    /// out when their requests are repeated. They are in doubt for as long as that can happen.
-    private struct Doubts {
-        private var ends: [Pseudonym: (decision: LicenseDecision, end: MonotonicTime)] = [:]
-        private var inOrder: [Pseudonym] = []
-        private(set) var held = UnderWay()
-
-        var isFull: Bool { inOrder.count >= OutageAdmissions.capacity }
-
-        mutating func add(_ decision: LicenseDecision, at now: MonotonicTime) {
-            guard let replay = decision.replay, ends[replay.request] == nil else { return }
-            ends[replay.request] = (decision, now + .seconds(replay.retryWindow))
-            inOrder.append(replay.request)
-            held.add(decision)
-        }
-
-        /// Ends the doubt about a decision, which is under way again.
-        mutating func remove(_ decision: LicenseDecision) {
-            guard let replay = decision.replay, let doubt = ends.removeValue(forKey: replay.request) else { return }
-            held.remove(doubt.decision)
-        }
-
-        mutating func removeEnded(at now: MonotonicTime) {
-            let ended = inOrder.prefix { name in ends[name].map { $0.end <= now } ?? true }
-            for name in ended {
-                if let doubt = ends.removeValue(forKey: name) { held.remove(doubt.decision) }
-            }
-            inOrder.removeFirst(ended.count)
-        }
-    }
-
     private struct State {
         /// How many licenses were admitted for each token and subject.
         var counts: [CountedName: Int] = [:]
-        /// The answers to the requests that were admitted, or decided by this node before.
-        var answers: [Pseudonym: [UInt8]] = [:]
-        var uses: [KeyUse: UInt32] = [:]
-        var devices: [Pseudonym: Set<Pseudonym>] = [:]
-        /// Until when each device holds a playback, by group.
-        var playbacks: [Pseudonym: [Pseudonym: Int64]] = [:]
-        var rentals: [Pseudonym: RentalRecord] = [:]
+        /// The decisions of this node, and those that were admitted.
+        var decisions = KnownDecisions()
         /// The last of the node's own decisions that is known.
         var lastOwn: Int64 = 0
         var ownCount = 0
@@ -138,60 +58,17 @@ final class OutageAdmissions: Sendable {
         var lastAdmitted: MonotonicTime?
         var knowsOwed = false
 
-        mutating func note(_ decision: LicenseDecision) {
-            if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
-            for place in decision.devicePlaces { devices[place.owner, default: []].insert(place.device) }
-            for claim in decision.slotClaims {
-                let held = playbacks[claim.group]?[claim.playback.device] ?? .min
-                playbacks[claim.group, default: [:]][claim.playback.device] = max(held, claim.heldUntil)
-            }
-            if let claim = decision.rental {
-                rentals[claim.name] = claim.record.merged(with: rentals[claim.name])
-            }
-            if let replay = decision.replay { answers[replay.request] = replay.answer }
-        }
-
-        func knows(_ decision: LicenseDecision) -> Bool {
-            decision.replay.map { answers[$0.request] != nil } ?? false
-        }
-
         /// Notes a decision of this node, unless it is known.
         mutating func noteOwn(_ decision: LicenseDecision) {
-            guard !knows(decision) else { return }
-            note(decision)
-            ownCount += 1
+            if decisions.note(decision) { ownCount += 1 }
         }
 
+        /// Notes a decision that was admitted, unless it is known.
         mutating func noteAdmitted(_ decision: LicenseDecision) {
+            guard decisions.note(decision) else { return }
             let names = [decision.countedToken, decision.entry.subject.map { .pseudonym($0) }]
             for name in Set(names.compactMap(\.self)) { counts[name, default: 0] += 1 }
-            note(decision)
             admittedCount += 1
-        }
-
-        /// Whether the uses and places that this node has given, or may have given, leave room for the decision. It is
-        /// one of those under way.
-        func leavesRoom(for decision: LicenseDecision, beside underWay: UnderWay, _ doubts: UnderWay) -> Bool {
-            if let use = decision.tokenUse {
-                let key = KeyUse(use)
-                let others = underWay.uses[key, default: 0] + doubts.uses[key, default: 0]
-                if uses[key, default: 0] + others > use.limit { return false }
-            }
-            func devicesUnderWay(_ owner: Pseudonym) -> Set<Pseudonym> {
-                (underWay.devices[owner] ?? []).union(doubts.devices[owner] ?? [])
-            }
-            let hasRoom = decision.slotClaims.allSatisfy { claim in
-                let live = (playbacks[claim.group] ?? [:]).filter { $0.value > decision.now }.keys
-                let device = claim.playback.device
-                if live.contains(device) || claim.whenFull == .evictOldest { return true }
-                return Set(live).union(devicesUnderWay(claim.group)).count <= Int(claim.limit)
-            }
-            return hasRoom
-                && decision.devicePlaces.allSatisfy { place in
-                    let known = devices[place.owner] ?? []
-                    if known.contains(place.device) || place.kind == .replacing { return true }
-                    return known.union(devicesUnderWay(place.owner)).count <= Int(place.limit)
-                }
         }
     }
 
@@ -209,7 +86,7 @@ final class OutageAdmissions: Sendable {
     private let limits: AdmissionLimits
     private let clock: any MonotonicClock
     private let state = Mutex(
-        (known: State(), underWay: UnderWay(), doubts: Doubts(), debt: Debt(), forgottenCount: 0))
+        (known: State(), uncertain: UncertainDecisions(), debt: Debt(), forgottenCount: 0))
 
     init(_ limits: AdmissionLimits, clock: any MonotonicClock) {
         self.limits = limits
@@ -235,15 +112,20 @@ final class OutageAdmissions: Sendable {
     /// the same use once more.
     private func begin(_ decision: LicenseDecision) throws(StoreError) {
         let mayBeDecided = state.withLock { state in
-            state.doubts.remove(decision)
-            state.underWay.add(decision)
-            guard state.debt.isOpen, let token = decision.countedToken, state.known.counts[token] != nil,
-                !state.known.knows(decision),
-                !state.known.leavesRoom(for: decision, beside: state.underWay, state.doubts.held)
-            else { return true }
-            state.underWay.remove(decision)
-            state.debt.refusedCount += 1
-            return false
+            state.uncertain.begin(decision)
+            guard state.debt.isOpen, let token = decision.countedToken, state.known.counts[token] != nil else {
+                return true
+            }
+            // The database decides about the rental, but the rest must fit in any case.
+            var rest = decision
+            rest.rental = nil
+            switch state.known.decisions.outcome(of: rest, beside: state.uncertain) {
+            case .recorded, .repeated, .denied(.replayed): return true
+            case .denied, nil:
+                state.uncertain.end(decision)
+                state.debt.refusedCount += 1
+                return false
+            }
         }
         guard mayBeDecided else { throw .unavailable(.unreachable) }
     }
@@ -251,7 +133,8 @@ final class OutageAdmissions: Sendable {
     /// `outcome` is nil if this node does not know it.
     private func end(_ decision: LicenseDecision, with outcome: DecisionOutcome?) {
         state.withLock { [now = clock.monotonicTime] state in
-            state.underWay.remove(decision)
+            guard let outcome else { return state.uncertain.doubt(decision, at: now) }
+            state.uncertain.end(decision)
             switch outcome {
             case .recorded: state.known.noteOwn(decision)
             case .repeated(let answer, _):
@@ -260,9 +143,6 @@ final class OutageAdmissions: Sendable {
                 first.replay?.answer = answer
                 state.known.noteOwn(first)
             case .denied: break
-            case nil:
-                state.doubts.removeEnded(at: now)
-                state.doubts.add(decision, at: now)
             }
         }
     }
@@ -276,7 +156,7 @@ final class OutageAdmissions: Sendable {
             state.withLock { state in
                 guard !state.known.knowsOwed else { return }
                 state.known.knowsOwed = true
-                for one in owed where !state.known.knows(one.decision) { state.known.noteAdmitted(one.decision) }
+                for one in owed { state.known.noteAdmitted(one.decision) }
             }
         }
         while true {
@@ -306,16 +186,15 @@ final class OutageAdmissions: Sendable {
         let subject = decision.entry.subject.map { CountedName.pseudonym($0) }
         return state.withLock { [now = clock.monotonicTime] state in
             guard state.forgottenCount == learned else { return nil }
-            state.doubts.removeEnded(at: now)
-            if let replay = decision.replay, let known = state.known.answers[replay.request] {
-                return .repeated(answer: known)
-            }
-            if let claim = decision.rental, let stored = state.known.rentals[claim.name], claim.known != stored {
-                return .rentalDiffers(stored)
+            state.uncertain.removeEnded(at: now)
+            switch state.known.decisions.outcome(of: decision, beside: state.uncertain) {
+            case .repeated(let answer, _): return .repeated(answer: answer)
+            case .denied(.rentalDiffers(let known?)): return .rentalDiffers(known)
+            case .denied, nil: return .refused
+            case .recorded: break
             }
             guard state.known.counts.count < Self.capacity, state.known.admittedCount < Self.capacity,
-                state.known.ownCount < Self.ownCapacity,
-                !state.doubts.isFull, state.known.leavesRoom(for: decision, beside: state.underWay, state.doubts.held)
+                state.known.ownCount < Self.ownCapacity, !state.uncertain.isFull
             else { return .refused }
             let token = decision.countedToken
             let isAllowed =
@@ -363,11 +242,5 @@ extension LicenseDecision {
         if let tokenUse { return .pseudonym(tokenUse.token) }
         if let tokenID = entry.tokenID { return .tokenID(tokenID) }
         return devicePlaces.first.map { .pseudonym($0.owner) }
-    }
-
-    /// The device places, and the devices of the playbacks in each group.
-    fileprivate var places: [OutageAdmissions.Place] {
-        devicePlaces.map { OutageAdmissions.Place(owner: $0.owner, device: $0.device) }
-            + slotClaims.map { OutageAdmissions.Place(owner: $0.group, device: $0.playback.device) }
     }
 }
