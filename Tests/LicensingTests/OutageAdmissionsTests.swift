@@ -87,6 +87,10 @@ import Testing
         #expect(try await !isAdmitted(decision(3, place: Sample.place(device: 1, limit: 1))))
         #expect(try await !isAdmitted(decision(4, slot: Sample.slot(.evictOldest, device: 1, session: 1))))
         #expect(try await isAdmitted(decision(5, place: Sample.place(device: 1, limit: 1, .replacing))))
+        // The database gave this license before the slot was taken. Its use counts.
+        try await give(
+            decision(7, use: Sample.use(limit: 1), slot: Sample.slot(.evictOldest, device: 1, session: 1)))
+        #expect(try await !isAdmitted(decision(8, use: Sample.use(limit: 1))))
         #expect(try await isAdmitted(decision(6, slot: Sample.slot(.evictOldest, device: 1, session: 9, content: 9))))
     }
 

@@ -81,7 +81,6 @@ struct UncertainDecisions {
         var found: [LicenseDecision] = []
         for place in decision.devicePlaces {
             var other = place
-            other.kind = .counted
             for (device, _) in others(CellKey(.devices, place.owner), than: place.device, place.limit) {
                 other.device = device
                 found.append(LicenseDecision(now: decision.now, devicePlaces: [other], entry: decision.entry))
