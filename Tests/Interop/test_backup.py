@@ -25,7 +25,7 @@ from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import device_for
 from license_client import LicenseClient
 from own_daemon import new_setup, start_daemon, stop_daemon
-from upgrade_data import CONTENT, REVOKED, Data, Running, new_data, url_of
+from upgrade_data import CONTENT, Data, Running
 
 COMMAND_SECONDS = 120
 WAIT_SECONDS = 90
@@ -347,30 +347,6 @@ def test_every_part_has_its_digest_in_the_manifest(filled: Path, tmp_path: Path,
 # --- Versions ---------------------------------------------------------------------------------------------------------
 
 
-def test_data_of_an_older_version_is_backed_up_and_put_back(latchkey_programs: None, tmp_path: Path) -> None:
-    """The schema of the backup is the older one; it is brought up to date where it is put back."""
-    data = upgrade_data.sqlite_copy(tmp_path)
-    configuration = data.setup / "latchkey.json5"
-    before = json.loads(done("store", "info", "--config", configuration, "--json"))
-    assert before["schema"] < before["programSchema"] and before["isServed"]
-    create(data.setup, tmp_path / "backup")
-    found = json.loads(done("backup", "verify", tmp_path / "backup", "--config", configuration, "--json"))
-    assert found["schema"] == before["schema"] and found["notes"]
-    remove_database(data.setup)
-    done("backup", "restore", tmp_path / "backup", "--config", configuration)
-    after = json.loads(done("store", "info", "--config", configuration, "--json"))
-    assert after["schema"] == after["programSchema"]
-    assert after["entries"] == before["entries"] + 1 and after["keys"] == before["keys"]
-    assert json.loads(run_latchkey(data.setup, "store", "check", "--json"))["isSound"]
-    running = Running.start(data)
-    try:
-        key = data.facts["keys"][CONTENT]
-        assert running.ask(data.token(), data.device("a"), key=key).status == 200
-        assert running.ask(data.token(sub=REVOKED), data.device("a")).code == "subject_disabled"
-    finally:
-        assert running.stop() == 0
-
-
 def test_a_newer_schema_is_named(filled: Path, tmp_path: Path) -> None:
     with sqlite3.connect(filled / "latchkey.db") as database:
         database.execute("INSERT INTO schema_version (number, oldest_program) VALUES (99, 99)")
@@ -390,15 +366,8 @@ def test_a_newer_schema_is_named(filled: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def shared(latchkey_programs: None, tmp_path: Path) -> Iterator[tuple[Data, str]]:
     """A node over a database of its own, and the name of that."""
-    if "LATCHKEY_POSTGRESQL" not in os.environ:
-        pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
-    name = f"backup_{secrets.token_hex(6)}"
-    upgrade_data.sql(f"CREATE DATABASE {name}")
-    storage = f'storage: {{ url: "{url_of(name)}", password: "secrets/postgresql-password", ledger: "ledger.db" }}'
-    data = new_data(tmp_path / "setup", storage)
-    shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], data.setup / "secrets" / "postgresql-password")
-    yield data, name
-    upgrade_data.drop_database(name)
+    with upgrade_data.new_database() as name:
+        yield upgrade_data.new_shared_data(tmp_path / "setup", name), name
 
 
 def shipped(data: Data, database: str) -> None:
@@ -410,18 +379,10 @@ def shipped(data: Data, database: str) -> None:
         time.sleep(0.1)
 
 
-def add_key(data: Data) -> dict[str, str]:
-    key = {"kid": "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11", "key": secrets.token_hex(16), "iv": secrets.token_hex(16)}
-    run_latchkey(
-        data.setup, *("keys", "import", "--content", CONTENT, "--kid", key["kid"], "--key", key["key"]), "--iv", key["iv"]
-    )
-    return key
-
-
 def test_everything_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path: Path) -> None:
     """The dump and the node's backup are put back on hosts that have nothing."""
     data, database = shared
-    key = add_key(data)
+    key = upgrade_data.import_key(data, CONTENT)
     certificate, private_key = recipient(tmp_path)
     spent = data.token(sub="viewer-1", jti="spent-once", limits={"uses": 1})
     first, second = data.device("a"), data.device("b")
@@ -470,7 +431,7 @@ def test_everything_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path
 def test_a_node_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path: Path) -> None:
     """The copy in PostgreSQL has what the ledger's backup lacks, and `ledger rejoin` brings it back."""
     data, database = shared
-    key = add_key(data)
+    key = upgrade_data.import_key(data, CONTENT)
     running = Running.start(data)
     try:
         create(data.setup, tmp_path / "backup")

@@ -148,17 +148,13 @@ def test_a_socket_of_systemd_is_tried_only_at_the_start(setup: Path) -> None:
 @pytest.fixture
 def database(latchkey_programs: None, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A set-up that uses a new database, and the name of that."""
-    if "LATCHKEY_POSTGRESQL" not in os.environ:
-        pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
-    name = f"check_{secrets.token_hex(6)}"
-    upgrade_data.sql(f"CREATE DATABASE {name}")
-    url = urlsplit(os.environ["LATCHKEY_POSTGRESQL"])._replace(path=f"/{name}").geturl()
-    setup = new_setup(tmp_path)
-    shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], setup / "secrets" / "postgresql-password")
-    storage = f'url: "{url}", password: "secrets/postgresql-password", ledger: "ledger.db"'
-    change(setup, 'url: "sqlite:latchkey.db"', storage)
-    yield setup, name
-    upgrade_data.drop_database(name)
+    with upgrade_data.new_database() as name:
+        url = urlsplit(os.environ["LATCHKEY_POSTGRESQL"])._replace(path=f"/{name}").geturl()
+        setup = new_setup(tmp_path)
+        shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], setup / "secrets" / "postgresql-password")
+        storage = f'url: "{url}", password: "secrets/postgresql-password", ledger: "ledger.db"'
+        change(setup, 'url: "sqlite:latchkey.db"', storage)
+        yield setup, name
 
 
 # An owner may take rights from itself.

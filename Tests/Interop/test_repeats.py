@@ -249,8 +249,8 @@ def test_a_database_that_takes_over_gives_no_use_again(latchkey_programs: None, 
             assert ask_again(node, message(device), once).status == 200
             # The lock keeps the node from counting its mark up while the commits are lost.
             server.sql(
-                f"BEGIN; LOCK TABLE node_mark; DELETE FROM token_use; DELETE FROM replay; "
-                f"UPDATE node_mark SET number = {mark}; {TERMINATE}; COMMIT"
+                f"BEGIN; LOCK TABLE node_mark; DELETE FROM cell; UPDATE node_mark SET number = {mark}; "
+                f"{TERMINATE}; COMMIT"
             )
             assert ask_again(node, message(device), once).code == "token_used"
         assert node.process is not None and stop_daemon(node.process) == 0

@@ -1,24 +1,18 @@
-"""Data that a node of an older commit has left: makes it, opens it and serves it.
+"""Set-ups over a database that any version's programs have made and filled, and daemons over them."""
 
-The data has keys, licenses, a spent token, a device place, a revocation and a ledger, once in SQLite and once in
-PostgreSQL. The folder `data-51d79ea` has it as commit 51d79ea made it. `Scripts/test-upgrade --fixture` makes it again.
-All of its secrets are development material of `latchkey init`, made only for this folder.
-
-    python upgrade_data.py make FOLDER     with the programs beside LATCHKEY_BIN and the server of LATCHKEY_POSTGRESQL
-"""
-
-import json
 import os
 import re
 import secrets
 import shutil
 import subprocess
-import sys
-import time
 import uuid
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+import pytest
 
 import tokens
 from deployment import run_latchkey
@@ -28,13 +22,10 @@ from fairplay_device.spc import Device, SPCOptions, device_for
 from license_client import Answer, LicenseClient
 from own_daemon import await_addresses, start_daemon, stop_daemon
 
-COMMIT = "51d79ea"
-FIXTURE = Path(__file__).with_name(f"data-{COMMIT}")
-NODE = "fixture-1"
-SCHEMA = f"latchkey_{COMMIT}"
+NODE = "upgraded-1"
+SCHEMA = "latchkey_upgraded"
 ALONE = 'storage: { url: "sqlite:latchkey.db" }'
 COMMAND_SECONDS = 60
-YEAR = 365 * 86_400
 
 CONTENT, FLOORED, WITHDRAWN = "movie-1", "movie-2", "movie-3"
 REVOKED, PLACED, SINGLE = "viewer-revoked", "viewer-placed", "viewer-single"
@@ -42,13 +33,15 @@ REVOKED, PLACED, SINGLE = "viewer-revoked", "viewer-placed", "viewer-single"
 
 @dataclass
 class Data:
-    """A set-up with a database, and the facts about its contents (`facts.json`)."""
+    """A set-up with a database, and what `fill` has put into it."""
 
     setup: Path
-
-    @property
-    def facts(self) -> dict[str, object]:
-        return json.loads((self.setup / "facts.json").read_text())
+    # By content: kid, key and iv in hexadecimal.
+    keys: dict[str, dict[str, str]] = field(default_factory=dict)
+    # A token whose only use is spent, the SPC that has spent it, and its license.
+    spent: str = ""
+    spent_by: bytes = b""
+    licenses: list[str] = field(default_factory=list)
 
     def device(self, name: str) -> Device:
         """The device with this name. It is the same device in every process."""
@@ -90,16 +83,19 @@ class Running:
     def ask(self, token: str, device: Device, content: str = CONTENT, key: dict[str, str] | None = None) -> Answer:
         """Requests a license. If `key` is given, the license must have exactly this key."""
         context = device.request(SPCOptions(content.encode()))
-        client = LicenseClient(self.url)
-        try:
-            answer = client.license(context.message, token)
-        finally:
-            client.close()
+        answer = self.send(context.message, token)
         if key is not None:
             assert answer.status == 200, f"{answer.status} {answer.body!r}"
             opened = open_ckc(answer.body, context.secrets)
             assert (opened.content_key.hex(), opened.content_iv.hex()) == (key["key"], key["iv"])
         return answer
+
+    def send(self, message: bytes, token: str) -> Answer:
+        client = LicenseClient(self.url)
+        try:
+            return client.license(message, token)
+        finally:
+            client.close()
 
 
 class programs:
@@ -122,90 +118,69 @@ class programs:
 
 
 def new_data(setup: Path, storage: str = ALONE) -> Data:
-    """A new set-up whose places, tokens and rows last for years."""
     subprocess.run(
         [os.environ["LATCHKEY_BIN"], "init", str(setup)], check=True, stdout=subprocess.DEVNULL, timeout=COMMAND_SECONDS
     )
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
-    assert ALONE in text and "entitlement: {" in text and "ledger: {" in text
-    text = text.replace(ALONE, f'node: "{NODE}", {storage}')
-    text = text.replace("entitlement: {", 'entitlement: { deviceLife: "3650d",', 1)
-    text = text.replace("ledger: {", 'ledger: { retention: "36500d", rollUpRenewalsAfter: "36500d",', 1)
-    configuration.write_text(text)
+    assert ALONE in text
+    configuration.write_text(text.replace(ALONE, f'node: "{NODE}", {storage}'))
     return Data(setup)
 
 
-def shared_storage() -> str:
-    return (
-        f'storage: {{ url: "{os.environ["LATCHKEY_POSTGRESQL"]}&schema={SCHEMA}", '
-        'password: "secrets/postgresql-password", ledger: "ledger.db" }'
-    )
-
-
-def new_shared_data(setup: Path) -> Data:
-    data = new_data(setup, shared_storage())
+def new_shared_data(setup: Path, database: str) -> Data:
+    storage = f'storage: {{ url: "{url_of(database)}", password: "secrets/postgresql-password", ledger: "ledger.db" }}'
+    data = new_data(setup, storage)
     shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], setup / "secrets" / "postgresql-password")
     return data
 
 
+def import_key(data: Data, content: str, *demands: str) -> dict[str, str]:
+    key = {"kid": str(uuid.uuid4()), "key": secrets.token_hex(16), "iv": secrets.token_hex(16)}
+    run_latchkey(
+        data.setup, "keys", "import", "--content", content, "--kid", key["kid"], "--key", key["key"], "--iv", key["iv"],
+        *demands,
+    )
+    return key
+
+
 def fill(data: Data) -> None:
     """Makes keys, licenses, a spent token, a place and a revocation, all with a running daemon."""
-    keys = {
-        content: {"kid": str(uuid.uuid4()), "key": secrets.token_hex(16), "iv": secrets.token_hex(16)}
-        for content in (CONTENT, FLOORED, WITHDRAWN)
-    }
-    demands = {FLOORED: ("--track", "UHD", "--hdcp", "type1", "--security-level", "main")}
-    for content, key in keys.items():
-        run_latchkey(
-            data.setup, "keys", "import", "--content", content, *("--kid", key["kid"], "--key", key["key"]),
-            *("--iv", key["iv"], *demands.get(content, ())),
-        )
-    run_latchkey(data.setup, "keys", "alias", "--kid", keys[CONTENT]["kid"], "--alias", "another-name")
-    run_latchkey(data.setup, "keys", "delete", "--kid", keys[WITHDRAWN]["kid"])
+    data.keys = {content: import_key(data, content) for content in (CONTENT, WITHDRAWN)}
+    data.keys[FLOORED] = import_key(
+        data, FLOORED, "--track", "UHD", "--hdcp", "type1", "--security-level", "main"
+    )
+    run_latchkey(data.setup, "keys", "alias", "--kid", data.keys[CONTENT]["kid"], "--alias", "another-name")
+    run_latchkey(data.setup, "keys", "delete", "--kid", data.keys[WITHDRAWN]["kid"])
     run_latchkey(
         data.setup, "revocations", "add", "--kind", "sub", "--value", REVOKED, "--reason", "before the upgrade"
     )
-    spent = data.token(life=86_000, sub=SINGLE, jti="spent-once", limits={"uses": 1})
+    data.spent = data.token(sub=SINGLE, jti="spent-once", limits={"uses": 1})
     running = Running.start(data)
     try:
-        licenses = _use(running, data, spent, keys)
-        if "postgresql://" in (data.setup / "latchkey.json5").read_text():
-            await_shipped(data)
+        _use(running, data)
     finally:
-        status = running.stop()
-    assert status == 0
-    facts = {
-        "keys": keys, "spent": spent, "spentUntil": int(time.time()) + 86_000,
-        "licenses": [license.header("X-License-Id") for license in licenses],
-    }
-    (data.setup / "facts.json").write_text(json.dumps(facts, indent=2) + "\n")
+        assert running.stop() == 0
 
 
-def _use(running: Running, data: Data, spent: str, keys: dict[str, dict[str, str]]) -> list[Answer]:
+def _use(running: Running, data: Data) -> None:
     """Requests licenses of three kinds, and then requests that must be refused because of them."""
+    key, request = data.keys[CONTENT], data.device("a").request(SPCOptions(CONTENT.encode()))
+    data.spent_by = request.message
     licenses = [
-        running.ask(spent, data.device("a"), key=keys[CONTENT]),
-        running.ask(data.token(sub=PLACED, device={"max": 1}), data.device("a"), key=keys[CONTENT]),
-        *(running.ask(data.token(sub=f"viewer-{number}"), data.device("a"), key=keys[CONTENT]) for number in range(20)),
+        running.send(data.spent_by, data.spent),
+        running.ask(data.token(sub=PLACED, device={"max": 1}), data.device("a"), key=key),
+        *(running.ask(data.token(sub=f"viewer-{number}"), data.device("a"), key=key) for number in range(20)),
     ]
+    assert [answer.status for answer in licenses] == [200] * 22
+    data.licenses = [answer.header("X-License-Id") or "" for answer in licenses]
     refused = [
-        running.ask(spent, data.device("b")),
+        running.ask(data.spent, data.device("b")),
         running.ask(data.token(sub=PLACED, device={"max": 1}), data.device("b")),
         running.ask(data.token(sub=REVOKED), data.device("a")),
     ]
     codes = [answer.code for answer in refused]
-    assert codes == ["token_used", "device_mismatch", "subject_disabled"], codes
-    return licenses
-
-
-def await_shipped(data: Data) -> None:
-    """Waits until PostgreSQL has as many rows as the node's own ledger."""
-    own = len(run_latchkey(data.setup, "ledger", "export").splitlines())
-    deadline = time.monotonic() + COMMAND_SECONDS
-    while int(sql(f"SELECT count(*) FROM {SCHEMA}.ledger_entry WHERE node = '{NODE}'")) < own:
-        assert time.monotonic() < deadline, "the ledger was not shipped"
-        time.sleep(0.1)
+    assert codes == ["token_used", "device_limit", "subject_disabled"], codes
 
 
 # --- PostgreSQL -------------------------------------------------------------------------------------------------------
@@ -243,9 +218,9 @@ def sql(statement: str, database: str | None = None) -> str:
     ).strip()
 
 
-def dump() -> str:
+def dump(database: str, schema: str = SCHEMA) -> str:
     """The schema as a script. The key of psql's restricted mode, which is random, is left out."""
-    text = postgresql_command("pg_dump", None, "--schema", SCHEMA, "--no-owner", "--no-privileges")
+    text = postgresql_command("pg_dump", database, "--schema", schema)
     return "".join(line for line in text.splitlines(keepends=True) if not re.match(r"\\(un)?restrict ", line))
 
 
@@ -259,66 +234,19 @@ def drop_database(name: str) -> None:
     sql(f"DROP DATABASE IF EXISTS {name}")
 
 
-def restored_database() -> str:
-    """Makes a new database with the schema of the fixture, and returns its name."""
-    name = f"upgrade_{secrets.token_hex(6)}"
+@contextmanager
+def new_database() -> Iterator[str]:
+    """A database that exists inside the context. The test is skipped if there is no server."""
+    if "LATCHKEY_POSTGRESQL" not in os.environ:
+        pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
+    name = f"test_{secrets.token_hex(6)}"
     sql(f"CREATE DATABASE {name}")
-    script = (FIXTURE / "postgresql.sql").read_text()
-    postgresql_command("psql", name, "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", input=script)
-    return name
+    try:
+        yield name
+    finally:
+        drop_database(name)
 
 
 def url_of(database: str) -> str:
     url = urlsplit(os.environ["LATCHKEY_POSTGRESQL"])
     return urlunsplit(url._replace(path=f"/{database}", query=f"{url.query}&schema={SCHEMA}"))
-
-
-# --- The fixture ------------------------------------------------------------------------------------------------------
-
-
-def make_fixture(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    alone = new_data(folder / "sqlite")
-    fill(alone)
-    sql(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
-    shared = new_shared_data(folder / "postgresql")
-    fill(shared)
-    (folder / "postgresql.sql").write_text(dump())
-    configuration = shared.setup / "latchkey.json5"
-    configuration.write_text(configuration.read_text().replace(shared_storage(), "storage: STORAGE"))
-    (shared.setup / "secrets" / "postgresql-password").unlink()
-    for left in [*folder.glob("*/*.log"), *folder.glob("*/*-lock"), *folder.glob("*/*-ledger-index*")]:
-        left.unlink()
-    for database in folder.glob("*/*.db"):
-        assert not database.with_name(f"{database.name}-wal").exists(), "the daemon has not closed its database"
-
-
-def sqlite_copy(folder: Path) -> Data:
-    """The SQLite set-up of the fixture, copied into a folder."""
-    return _copy("sqlite", folder)
-
-
-def postgresql_copy(folder: Path, database: str) -> Data:
-    """The PostgreSQL set-up of the fixture, over a restored database."""
-    data = _copy("postgresql", folder)
-    shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], data.setup / "secrets" / "postgresql-password")
-    configuration = data.setup / "latchkey.json5"
-    storage = f'storage: {{ url: "{url_of(database)}", password: "secrets/postgresql-password", ledger: "ledger.db" }}'
-    configuration.write_text(configuration.read_text().replace("storage: STORAGE", storage))
-    return data
-
-
-def _copy(name: str, folder: Path) -> Data:
-    setup = folder / name
-    shutil.copytree(FIXTURE / name, setup)
-    # Git stores no file mode except whether a file is executable.
-    for file in setup.rglob("*"):
-        file.chmod(0o700 if file.is_dir() else 0o600)
-    return Data(setup)
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] != ["make"] or len(sys.argv) != 3:
-        sys.exit(__doc__)
-    make_fixture(Path(sys.argv[2]))
