@@ -19,8 +19,8 @@ import ByteCoding
 ///            each: group (32), limit (a number), flags (1), device (32), content (32), session (a number),
 ///            end (a signed number)
 ///
-/// Numbers, signed numbers, texts and key ids are encoded as in `LedgerEntry`. The flags of a slot are: 1 evicts the oldest, 2
-/// is confirmed, 4 is relayed, 8 has a session.
+/// Numbers, signed numbers, texts and key ids are encoded as in `LedgerEntry`. The flags of a slot are: 1 evicts the
+/// oldest, 2 is confirmed, 4 is relayed, 8 has a session.
 extension LicenseDecision {
     private static let version: UInt8 = 1
     private static let listCountMaximum = 64
