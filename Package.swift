@@ -295,7 +295,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             path: "Tests/Benchmarks",
             exclude: [
                 "capacity.py", "capacity_report.py", "count_allocations.c", "load_daemon.py", "load_goals.py",
-                "load_report.py", "standard_load.py", "stranger_cost.py", "wsgi_speke.py",
+                "load_report.py", "settlements.py", "standard_load.py", "stranger_cost.py", "wsgi_speke.py",
             ],
             swiftSettings: settings))
 }

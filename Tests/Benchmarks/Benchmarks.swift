@@ -7,19 +7,23 @@ import Foundation
 @main
 struct Benchmarks {
     static func main() async {
-        let words = Set(CommandLine.arguments.dropFirst())
-        if words.contains("--help") { return print(usage) }
+        let given = Set(CommandLine.arguments.dropFirst())
+        if given.contains("--help") { return print(usage) }
+        let settled = given.first { $0.hasPrefix("--decisions=") }
+        let words = given.subtracting([settled].compactMap(\.self))
         let parts = [
             "pipeline", "tokens", "listener", "shapes", "tls", "livez", "http2", "handshakes", "timing", "ladder",
             "decisions", "keys", "purge", "speke", "unwraps",
         ]
-        guard words.isSubset(of: parts + ["--short"]) else {
-            let unknown = words.subtracting(parts + ["--short"]).sorted().joined(separator: " ")
+        let others = ["settlements", "--short"]
+        guard words.isSubset(of: parts + others) else {
+            let unknown = words.subtracting(parts + others).sorted().joined(separator: " ")
             print("benchmark: there is no part \(unknown)\n\n\(usage)")
             exit(2)
         }
         let plan = BenchmarkPlan(isShort: words.contains("--short"))
-        let chosen = parts.filter { words.isDisjoint(with: parts) || words.contains($0) }
+        let isAll = words.isDisjoint(with: parts + ["settlements"])
+        let chosen = parts.filter { isAll || words.contains($0) }
         do {
             if chosen.contains("pipeline") { try await PipelineBenchmark(plan).run() }
             if chosen.contains("tokens") { try TokenBenchmark(plan).run() }
@@ -39,6 +43,10 @@ struct Benchmarks {
             if chosen.contains("purge") { try PurgeBenchmark(plan).run() }
             if chosen.contains("speke") { try SPEKEBenchmark(plan).run() }
             if chosen.contains("unwraps") { try UnwrapBenchmark(plan).run() }
+            if words.contains("settlements") {
+                try SettlementBenchmark(plan).measure(
+                    count: settled.flatMap { Int($0.dropFirst("--decisions=".count)) })
+            }
         } catch {
             print("benchmark: \(error)")
             exit(1)
@@ -64,6 +72,7 @@ struct Benchmarks {
           purge      how long a decision takes to commit while a month of the ledger is purged, against the time without
           speke      answers to packagers with two keys per second and core, against minimal servers of WSGI in Python
           unwraps    RSA unwraps per second of both backends against openssl speed; LATCHKEY_ACCELERATOR names the library
+          settlements  one run of Scripts/bench settlements as a line of JSON; with --decisions=N, only settles so many
           --short    shorter rounds, for a first look
 
         What needs PostgreSQL runs under Scripts/with-postgresql, and is left out elsewhere. Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.

@@ -1,5 +1,6 @@
 import ContentKeys
 import EventLoops
+import Foundation
 import KeyCrypto
 import Records
 import StoragePostgreSQL
@@ -17,8 +18,7 @@ struct SettlementBenchmark {
 
     func run() async throws {
         guard let database = BenchmarkDatabase.find(for: "decisions", schema: "bench_decisions") else { return }
-        let key = try AES256GCMKey(SecretBytes.random(count: 32))
-        let ring = KeyRing(KeySealing(keyEncryptionKey: key, version: 1))
+        let ring = try Self.ring()
         let grouped = try PostgreSQLStore.open(database.settings { _ in }, keyRing: ring)
         defer { grouped.close() }
         let alone = try PostgreSQLStore.open(database.settings { $0.groupSize = 1 }, keyRing: ring)
@@ -35,7 +35,7 @@ struct SettlementBenchmark {
             // Each store uses other numbers, because a decision can be settled only once.
             func settled(_ store: PostgreSQLStore, _ base: UInt64) -> Double {
                 load.rate(for: .seconds(plan.secondsPerRound)) { number in
-                    let outcome = try await store.settle(Self.decision(base + number))
+                    let outcome = try await store.settle(Self.decision(base + number, viewer: base + number))
                     guard outcome == .recorded else { throw BenchmarkError("\(outcome)") }
                 }
             }
@@ -61,15 +61,61 @@ struct SettlementBenchmark {
         }
     }
 
-    /// Decisions for different viewers, so that no two wait for the same lock.
-    private static func decision(_ number: UInt64) -> LicenseDecision {
-        var replay = SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 64))
+    /// Prints the figures of one run as a line of JSON, so that settlements.py can run two builds in turn.
+    ///
+    /// Without `count`, they are the settlements per second of 64 clients, for 20,000 subjects and for one, and the
+    /// round trip of a statement that does nothing. With `count`, so many decisions of 1,000 subjects are settled, for
+    /// the statistics of the tables.
+    func measure(count: Int?) throws {
+        guard let database = BenchmarkDatabase.find(for: "settlements", schema: "bench_settlements") else { return }
+        let store = try PostgreSQLStore.open(database.settings { _ in }, keyRing: Self.ring())
+        defer { store.close() }
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(5)) }
+        let load = ConcurrentLoad(group.loops[0], inFlight: 64)
+        let base = UInt64.random(in: 0..<1 << 54)
+        func settled(for duration: Duration, subjects: UInt64) -> Int {
+            load.latencies(for: duration) { number in
+                let outcome = try await store.settle(Self.decision(base + number, viewer: base + number % subjects))
+                guard outcome == .recorded else { throw BenchmarkError("\(outcome)") }
+            }.count
+        }
+        if let count {
+            var number = 0
+            while number < count { number += settled(for: .seconds(1), subjects: 1000) }
+            return print(#"{"decisions":\#(number)}"#)
+        }
+        _ = settled(for: .seconds(1), subjects: 20_000)
+        let seconds = plan.isShort ? 1 : 5
+        let rates = [20_000, 1].map { Double(settled(for: .seconds(seconds), subjects: $0)) / Double(seconds) }
+        let bare = try database.bare(connections: 1, ["SELECT $1::bytea"])
+        let statements = try bare.rate(for: .seconds(1), inFlight: 1, statementCount: 1, rowsExpected: 1) { [7] }
+        let roundTrip = formatted(1000 / statements, decimals: 3)
+        print(
+            #"{"roundTrip":\#(roundTrip),"manySubjects":\#(formatted(rates[0])),"oneSubject":\#(formatted(rates[1]))}"#)
+    }
+
+    private static func ring() throws -> KeyRing {
+        let key = try AES256GCMKey(SecretBytes.random(count: 32))
+        return KeyRing(KeySealing(keyEncryptionKey: key, version: 1))
+    }
+
+    /// A new request of one of the viewer's four devices.
+    private static func decision(_ number: UInt64, viewer: UInt64) -> LicenseDecision {
+        let now = Int64(Date().timeIntervalSince1970)
+        var replay = SampleDecisions.replay(
+            number, keptUntil: now + 86_400, answer: [UInt8](repeating: 7, count: 64))
         replay.request = SampleDecisions.spread(.request, number)
-        var use = SampleDecisions.use(number, limit: 3)
-        use.token = SampleDecisions.spread(.token, number)
-        var slot = SampleDecisions.slot(group: number, device: number, session: number)
-        slot.group = SampleDecisions.spread(.group, number)
+        var use = SampleDecisions.use(viewer, limit: .max, keptUntil: now + 86_400)
+        use.token = SampleDecisions.spread(.token, viewer)
+        let device = UInt64.random(in: 0..<4)
+        var place = SampleDecisions.place(owner: viewer, device: device, limit: 4, keptUntil: now + 30 * 86_400)
+        place.owner = SampleDecisions.spread(.owner, viewer)
+        var slot = SampleDecisions.slot(
+            group: viewer, limit: 4, device: device, session: device, heldUntil: now + 300)
+        slot.group = SampleDecisions.spread(.group, viewer)
         return LicenseDecision(
-            now: 0, replay: replay, tokenUse: use, slotClaims: [slot], entry: SampleDecisions.entry(number))
+            now: now, replay: replay, tokenUse: use, devicePlaces: [place], slotClaims: [slot],
+            entry: SampleDecisions.entry(number))
     }
 }

@@ -1,6 +1,7 @@
 """A TCP proxy that forwards everything with a delay that the test sets."""
 
 import asyncio
+import selectors
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,13 +10,14 @@ from contextlib import contextmanager
 class SlowNetwork:
     """A proxy in front of one server, which counts connections.
 
-    `round_trip` is in seconds. A new value applies to bytes that are sent afterwards.
+    `round_trip` is in seconds. A new value applies to bytes that are sent afterwards. A `SelectSelector` delays by
+    microseconds, but serves few connections; the default one waits for whole milliseconds.
     """
 
-    def __init__(self, host: str, port: int):
+    def __init__(self, host: str, port: int, selector: selectors.BaseSelector | None = None):
         self._server = (host, port)
         self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
+        self._loop = asyncio.SelectorEventLoop(selector)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.round_trip = 0.0
         self.port = 0
@@ -78,8 +80,10 @@ class SlowNetwork:
 
 
 @contextmanager
-def slow_network(host: str, port: int) -> Iterator[SlowNetwork]:
-    network = SlowNetwork(host, port)
+def slow_network(
+    host: str, port: int, selector: selectors.BaseSelector | None = None
+) -> Iterator[SlowNetwork]:
+    network = SlowNetwork(host, port, selector)
     network.start()
     try:
         yield network
