@@ -1,7 +1,6 @@
 import DatabaseSupport
 import Foundation
 import Licensing
-import Records
 import Synchronization
 import Telemetry
 import TestSupport
@@ -11,6 +10,7 @@ import Testing
 @testable import LatchkeyService
 @testable import PackagerRoutes
 @testable import PlayerRoutes
+@testable import Records
 @testable import RouteKit
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
@@ -104,18 +104,15 @@ final class CrashedNode: Sendable {
         let numbers = try ledgerNumbers(comment)
         #expect(Set(numbers) == settled && numbers.count == settled.count, comment)
         try expectSameLedger(comment)
-        let count = Int64(settled.count)
-        #expect(try integer("SELECT count(*) FROM replay") == count, comment)
-        #expect(try integer("SELECT coalesce(sum(uses), 0)::int8 FROM token_use") == count, comment)
-        #expect(try integer("SELECT count(*) FROM slot") == count, comment)
+        let uses = try cells(UseCount.self).reduce(0) { $0 + Int($1.contents.uses) }
+        #expect(uses == settled.count, comment)
+        let lists = try cells(PlaybackList.self)
+        let limit = Int(NodeCrashLoad.slotLimit)
         for group in 0..<NodeCrashLoad.groupCount {
             let ofGroup = settled.count { $0 % NodeCrashLoad.groupCount == group }
-            let pseudonym = SampleDecisions.pseudonym(.group, group)
-            let held = try query(
-                "SELECT count(*) FROM slot WHERE slot_group = $1 AND age IS NOT NULL AND NOT is_evicted",
-                [.bytes(pseudonym.bytes)]
-            )[0].integer(at: 0)
-            #expect(held == Int64(min(ofGroup, Int(NodeCrashLoad.slotLimit))), comment)
+            let list = lists.first { $0.number == group }?.contents ?? PlaybackList()
+            #expect(list.slots.count(where: \.isCounted) == min(ofGroup, limit), comment)
+            #expect(list.evicted.count == min(max(0, ofGroup - limit), AccountRules.evictedMaximum), comment)
         }
         print(
             "crashes: \(acknowledgedCount) licenses acknowledged, \(settled.count) settled, all recorded and shipped once"
@@ -161,21 +158,25 @@ final class CrashedNode: Sendable {
 
     /// The numbers of the requests that were settled.
     private func settledNumbers() throws -> Set<UInt64> {
-        let found = try query("SELECT request FROM replay")
-        var numbers: Set<UInt64> = []
-        for row in 0..<found.rowCount {
-            // The last eight bytes of a sample's pseudonym are the number.
-            numbers.insert(try found[row].bytes(at: 0).suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
-        }
-        return numbers
+        Set(try cells(KnownRequest.self).map(\.number))
     }
 
-    private func integer(_ sql: String) throws -> Int64 { try query(sql)[0].integer(at: 0) }
+    /// The cells of a kind, with the numbers of their samples.
+    private func cells<Contents: CellContents>(
+        _ type: Contents.Type
+    ) throws -> [(number: UInt64, contents: Contents)] {
+        let found = try query("SELECT key, value FROM cell WHERE kind = \(Contents.kind.rawValue)")
+        return try (0..<found.rowCount).map { row in
+            // The last eight bytes of a sample's pseudonym are the number.
+            let number = try found[row].bytes(at: 0).suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            return (number, try Contents(parsing: found[row].bytes(at: 1)))
+        }
+    }
 
-    private func query(_ sql: String, _ values: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
+    private func query(_ sql: String) throws -> PostgreSQLResult {
         let connection = try PostgreSQLConnection.connect(place.settings())
         try connection.execute("SET search_path TO \(place.schema)", until: Self.deadline)
-        return try connection.query(sql, values, until: Self.deadline)
+        return try connection.query(sql, until: Self.deadline)
     }
 
     /// Repeats the body until a server that was killed is back. Throws its last error if the server stays away.

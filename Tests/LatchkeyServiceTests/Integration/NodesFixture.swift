@@ -143,7 +143,7 @@ final class NodesFixture {
     /// The number of requests that the nodes know to be in a ledger.
     func recordedRequests() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
-            "SELECT count(*) FROM \(schema).replay WHERE is_recorded", until: Self.deadline
+            "SELECT count(*) FROM \(schema).cell WHERE kind = 1 AND get_byte(value, 1) = 1", until: Self.deadline
         )[0].integer(at: 0)
     }
 

@@ -53,8 +53,11 @@ import Testing
         return try PostgreSQLConnection.connect(settings).query(sql, until: deadline)[0].integer(at: 0)
     }
 
+    // Cells begin with a byte for their version. The next one of a request (kind 1) tells whether it is recorded, and
+    // that of uses (kind 2) is their number.
+
     private var uses: Int64 {
-        get throws { try integer("SELECT coalesce(sum(uses), 0)::int8 FROM token_use") }
+        get throws { try integer("SELECT coalesce(sum(get_byte(value, 1)), 0)::int8 FROM cell WHERE kind = 2") }
     }
 
     private func decision(_ number: UInt64, limit: UInt32 = 100) -> LicenseDecision {
@@ -121,14 +124,14 @@ import Testing
         // Resets the database to its state after the third decision.
         try execute(
             """
-            UPDATE node_mark SET number = \(kept); UPDATE token_use SET uses = 3;
-            DELETE FROM replay WHERE request NOT IN (SELECT request FROM replay ORDER BY ctid LIMIT 3)
+            UPDATE node_mark SET number = \(kept); UPDATE cell SET value = set_byte(value, 1, 3) WHERE kind = 2;
+            DELETE FROM cell WHERE kind = 1 AND get_byte(key, 31) > 3
             """)
         #expect(try uses == 3)
         let report = try await recount.pass()
         #expect(report.restored == 6)
         #expect(try uses == 9)
-        #expect(try integer("SELECT count(*) FROM replay") == 9)
+        #expect(try integer("SELECT count(*) FROM cell WHERE kind = 1") == 9)
         #expect(try await recount.pass() == Recount.Report())
         #expect(try uses == 9)
         try end()
@@ -141,7 +144,7 @@ import Testing
         for number in 1...4 as ClosedRange<UInt64> { _ = try await store.commit(decision(number)) }
         _ = try await recount().pass()
         _ = try await store.commit(decision(5))
-        try execute("DELETE FROM node_mark; DELETE FROM token_use; DELETE FROM replay")
+        try execute("DELETE FROM node_mark; DELETE FROM cell")
         let restarted = Recount(node: node, ledger: ledger, shared: shared, mark: NodeMark())
         #expect(try await restarted.pass().restored == 5)
         #expect(try uses == 5)
@@ -152,10 +155,10 @@ import Testing
     @Test func givesBackNothingThatAnotherNodeHasRecorded() async throws {
         let decision = decision(1, limit: 1)
         #expect(try await shared.settle(decision) == .recorded)
-        try execute("UPDATE replay SET is_recorded = true")
+        try execute("UPDATE cell SET value = set_byte(value, 1, 1) WHERE kind = 1")
         #expect(try await !shared.giveBack(decision))
         #expect(try uses == 1)
-        try execute("UPDATE replay SET is_recorded = false")
+        try execute("UPDATE cell SET value = set_byte(value, 1, 0) WHERE kind = 1")
         #expect(try await shared.giveBack(decision))
         #expect(try uses == 0)
         try end()
