@@ -38,6 +38,7 @@ def sql(statement: str) -> list[list[str]]:
         "PGDATABASE": url.path.lstrip("/"), "PGSSLMODE": options["sslmode"][0],
         "PGSSLROOTCERT": options["sslrootcert"][0],
         "PGPASSWORD": Path(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"]).read_text().strip(),
+        "PGOPTIONS": "-c client_min_messages=warning",
     }
     command = ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"]
     finished = subprocess.run(

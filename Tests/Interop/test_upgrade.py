@@ -59,7 +59,7 @@ def refusals(data: Data) -> list[subprocess.CompletedProcess[str]]:
 def assert_refused(data: Data) -> None:
     for refused in refusals(data):
         words = " ".join(refused.stderr.split())
-        assert refused.returncode == 1 and "before the first release" in words, refused
+        assert refused.returncode == 1 and "before the first release" in words and "import" in words, refused
 
 
 def test_a_file_from_before_the_first_release_is_refused(latchkey_programs: None, tmp_path: Path) -> None:
