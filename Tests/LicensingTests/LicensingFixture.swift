@@ -89,9 +89,9 @@ final class LicensingFixture: Sendable {
         shared.recorder = recorder
         shared.slots = slots
         shared.refusals = refusals?(group.loops[0])
-        shared.pseudonyms = try MemoryChallengeStore.pseudonyms()
+        shared.pseudonyms = try SampleDecisions.pseudonyms()
         shared.challenges = ServerChallenges(
-            store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
+            store: MemoryCellStore(), pseudonyms: try SampleDecisions.pseudonyms())
         shared.trustedClock = trustedClock
         shared.livePeriods = livePeriods
         self.shared = shared

@@ -1,8 +1,8 @@
 import ContentKeys
-import KeyCrypto
 import Licensing
 import Records
 import Synchronization
+import TestSupport
 
 /// A store that gives the outcome that a test sets, and records the decisions it gets.
 final class RecordingStore: DecisionStore {
@@ -36,7 +36,6 @@ final class RecordingStore: DecisionStore {
     }
 
     func recorder(_ mode: DecisionRecorder.Mode = .required) throws -> DecisionRecorder {
-        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
-        return DecisionRecorder(store: self, pseudonyms: Pseudonymizer(key: key), mode: mode)
+        DecisionRecorder(store: self, pseudonyms: try SampleDecisions.pseudonyms(), mode: mode)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         perSecond: Int, hasRoom: @escaping @Sendable () -> Bool = { true }
     ) throws -> (LicensingFixture, RefusalRecorder) {
         var made: RefusalRecorder?
-        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let pseudonyms = try SampleDecisions.pseudonyms()
         let fixture = try LicensingFixture(refusals: { loop in
             let recorder = RefusalRecorder(
                 ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock,
@@ -47,7 +47,7 @@ import Testing
         let entry = try #require(try await ledger.entries(atLeast: 1).first)
         #expect(entry.kind == .licenseRefused && entry.detail == "content_mismatch")
         #expect(entry.content == "movie-1" && entry.tokenID == "t-1" && entry.at == LicensingFixture.now)
-        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let pseudonyms = try SampleDecisions.pseudonyms()
         let subject = try pseudonyms.pseudonym(of: .subject, Array("portal".utf8), Array("viewer-1".utf8))
         #expect(entry.subject == subject && recorder.omittedCount == 0)
         #expect(entry.facts[.issuer] == "portal" && entry.facts[.tokenKey] == "test")
@@ -60,9 +60,9 @@ import Testing
 
     /// What the store remembers of a rental says why the right has ended.
     @Test func writesDownWhenARentalHasEnded() async throws {
-        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let pseudonyms = try SampleDecisions.pseudonyms()
         let fixture = try LicensingFixture(
-            recorder: ModelStore().recorder(),
+            recorder: MemoryDecisionStore().recorder(),
             refusals: { loop in
                 RefusalRecorder(ledger: ledger, pseudonyms: pseudonyms, perSecond: 10, on: loop, clock: clock)
             })
@@ -152,7 +152,7 @@ import Testing
         #expect(recorder.omittedCount == 20)
         try await refuse(fixture)
         let entries = try await ledger.entries(atLeast: 7)
-        let other = try MemoryChallengeStore.pseudonyms().subject(issuer: "portal", "viewer-1")
+        let other = try SampleDecisions.pseudonyms().subject(issuer: "portal", "viewer-1")
         #expect(entries.map(\.kind).last == .licenseRefused && entries.last?.subject == other)
         #expect(entries.dropLast().last?.detail == "20")
         clock.advance(by: .seconds(1))

@@ -17,7 +17,7 @@ import Testing
     private static let now = LicensingFixture.now
     private static let hour: Int64 = 3600
 
-    private let store = ModelStore()
+    private let store = MemoryDecisionStore()
     private let fixture: LicensingFixture
 
     init() throws {

@@ -315,11 +315,11 @@ private struct Desk {
     }
 
     let fixture: LicensingFixture
-    let store: ModelStore
+    let store: MemoryDecisionStore
     private let device: SimulatedDevice
 
     init(sessionLife: Int64 = SessionTokens.lifeDefault) throws {
-        store = ModelStore()
+        store = MemoryDecisionStore()
         fixture = try LicensingFixture(
             recorder: store.recorder(), sessions: try LicensingFixture.sessions(maximumLife: sessionLife))
         device = try fixture.credential.makeDevice(.v1, using: CryptoContext())

@@ -17,7 +17,7 @@ import Testing
 
     init() throws {
         fixture = try LicensingFixture()
-        names = RevocationNames(try MemoryChallengeStore.pseudonyms())
+        names = RevocationNames(try SampleDecisions.pseudonyms())
     }
 
     private func revocation(_ kind: Revocation.Kind, _ value: String, of issuer: String? = nil) throws -> Revocation {

@@ -8,14 +8,14 @@ import Testing
 /// Which holder a challenge belongs to. The store is responsible for single use and for expiry.
 @Suite struct ServerChallengesTests {
     private let fixture: LicensingFixture
-    private let store = MemoryChallengeStore()
+    private let store = MemoryCellStore()
 
     init() throws {
         fixture = try LicensingFixture()
     }
 
     private func challenges() throws -> ServerChallenges {
-        ServerChallenges(store: store, pseudonyms: try MemoryChallengeStore.pseudonyms())
+        ServerChallenges(store: store, pseudonyms: try SampleDecisions.pseudonyms())
     }
 
     private func party(

@@ -13,7 +13,7 @@ import Testing
 @Suite struct SessionRenewalTests {
     private static let leased = [Right(.content("movie-1"), lease: 300)]
 
-    private let store = ModelStore()
+    private let store = MemoryDecisionStore()
     private let fixture: LicensingFixture
 
     init() throws {
@@ -205,7 +205,7 @@ import Testing
 
     @Test func losesNoPictureAndCountsEachRenewalOnce() async throws {
         var random = SeededGenerator.announced("renewals over a flaky link")
-        let store = ModelStore()
+        let store = MemoryDecisionStore()
         let fixture = try LicensingFixture(
             recorder: store.recorder(), sessions: LicensingFixture.sessions(maximumLife: Self.sessionLife))
         var heard: Set<LicenseID> = []

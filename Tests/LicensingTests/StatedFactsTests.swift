@@ -16,7 +16,7 @@ import Testing
         // The test process never changes its environment, and the text is copied immediately.
         unsafe getenv("LATCHKEY_DEVICE_COUNT").flatMap { unsafe Int(String(cString: $0)) } ?? 300
 
-    private let store = ModelStore()
+    private let store = MemoryDecisionStore()
     private let fixture: LicensingFixture
 
     init() throws {

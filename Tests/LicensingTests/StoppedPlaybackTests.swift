@@ -12,7 +12,7 @@ import Testing
 
 /// An SPC whose device says that playback has stopped: it frees the device's slot, and gets no lease that runs.
 @Suite struct StoppedPlaybackTests {
-    private let store = ModelStore()
+    private let store = MemoryDecisionStore()
     private let fixture: LicensingFixture
 
     init() throws {

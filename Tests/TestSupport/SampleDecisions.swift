@@ -1,4 +1,5 @@
 import ByteCoding
+import KeyCrypto
 package import Records
 
 /// Makes decisions for tests from a few numbers.
@@ -18,10 +19,15 @@ package enum SampleDecisions {
         return pseudonym
     }
 
+    /// Returns a pseudonym. Those of one role are in the order of their numbers, and both halves have the number.
     package static func pseudonym(_ role: Role, _ number: UInt64) -> Pseudonym {
-        let bytes = [role.rawValue] + [UInt8](repeating: 0xA5, count: 15) + Bytes16(high: 0, low: number).bytes
-        guard let pseudonym = Pseudonym(bytes) else { preconditionFailure("thirty-two bytes make a pseudonym") }
-        return pseudonym
+        let first = Bytes16(high: UInt64(role.rawValue) << 56 | 0xA5_A5A5_A5A5_A5A5, low: number)
+        return Pseudonym(Bytes32(first, Bytes16(high: 0, low: number)))
+    }
+
+    /// Makes the pseudonyms of an installation, with a key for tests.
+    package static func pseudonyms() throws -> Pseudonymizer {
+        Pseudonymizer(key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32))))
     }
 
     package static func license(_ number: UInt64) -> LicenseID {

@@ -29,7 +29,7 @@ import Testing
             .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: clock,
             boot: clock)
         return RevocationKeeper(
-            store: store, names: RevocationNames(try MemoryChallengeStore.pseudonyms()), every: .milliseconds(5),
+            store: store, names: RevocationNames(try SampleDecisions.pseudonyms()), every: .milliseconds(5),
             on: upkeep.context, logger: Logger(level: .trace, sink: MemoryLogSink(), clock: clock), clock: trusted
         ) { [published] in published.append($0.count) }
     }

@@ -50,7 +50,7 @@ import Testing
             "kid": "00112233-4455-6677-8899-aabbccddeeff",
             "found": "content movie-1, kid 00112233-4455-6677-8899-aabbccddeeff", "expected": "content movie-2",
         ]
-        let subject = try MemoryChallengeStore.pseudonyms().subject(issuer: "portal", "viewer-1")
+        let subject = try SampleDecisions.pseudonyms().subject(issuer: "portal", "viewer-1")
         let report = try await report(of: response, fixture)
         for (name, value) in expected {
             #expect(line[name]?.string == value, "\(name)")
@@ -66,7 +66,7 @@ import Testing
     /// The session is a pseudonym, and what breaks the syntax refuses nothing more.
     @Test func nameThePlayersSessionAndContent() async throws {
         let session = "6e2fb550-c457-11e9-bb97-0800200c9a66"
-        let pseudonym = try MemoryChallengeStore.pseudonyms().pseudonym(of: .playerSession, Array(session.utf8))
+        let pseudonym = try SampleDecisions.pseudonyms().pseudonym(of: .playerSession, Array(session.utf8))
         let digits = Hexadecimal.encode(pseudonym.firstHalf.bytes)
         let header: HTTPFields = ["CMCD-Session": #"sid="\#(session)",cid="film 7",v=1"#]
         let query = "CMCD=cid%3D%22film%207%22%2Csid%3D%22\(session)%22"

@@ -9,7 +9,6 @@ import KeyCrypto
 import Licensing
 import PlayerMessages
 import Records
-import Synchronization
 import Telemetry
 import TestSupport
 import Testing
@@ -207,7 +206,7 @@ import Testing
     /// A burst of nine copies in any shape costs one RSA operation, because the same SPC is the same request.
     @Test(arguments: [shapes[0], shapes[6], shapes[11]])
     func aBurstCostsOneOperation(shape: Shape) async throws {
-        let fixture = try RoutesFixture(recorder: try MemoryDecisions().recorder())
+        let fixture = try RoutesFixture(recorder: try MemoryDecisionStore().recorder())
         let message = try fixture.deviceRequest(.v2).message
         let token = try fixture.token()
         let ids = await withTaskGroup(of: String?.self) { group in
@@ -398,45 +397,5 @@ import Testing
             }
         }
         #expect(sizes.count == 1)
-    }
-}
-
-/// A decision store in memory. The same request gets the same answer.
-final class MemoryDecisions: DecisionStore {
-    private let known = Mutex<[Pseudonym: [UInt8]]>([:])
-    private let entries = Mutex<[LedgerEntry]>([])
-    private let commits = Mutex(0)
-    private let outage: StoreError?
-
-    init(outage: StoreError? = nil) { self.outage = outage }
-
-    var rows: [LedgerEntry] { entries.withLock { $0 } }
-    var commitCount: Int { commits.withLock { $0 } }
-
-    func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        commits.withLock { $0 += 1 }
-        return try decide(decision)
-    }
-
-    func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
-        commits.withLock { $0 += 1 }
-        return decisions.map { decision in Result { () throws(StoreError) in try decide(decision) } }
-    }
-
-    private func decide(_ decision: LicenseDecision) throws(StoreError) -> DecisionOutcome {
-        if let outage { throw outage }
-        if let replay = decision.replay {
-            if let answer = known.withLock({ $0[replay.request] }) { return .repeated(answer: answer) }
-            known.withLock { $0[replay.request] = replay.answer }
-        }
-        entries.withLock { $0.append(decision.entry) }
-        return .recorded
-    }
-
-    func recorder() throws -> DecisionRecorder {
-        DecisionRecorder(
-            store: self,
-            pseudonyms: Pseudonymizer(
-                key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))))
     }
 }

@@ -84,9 +84,9 @@ final class RoutesFixture: Sendable {
             operations: operations, overload: metrics.overload, revocations: KnownRevocations(RevocationView()),
             clock: clock)
         shared.recorder = recorder
-        shared.pseudonyms = try MemoryChallengeStore.pseudonyms()
+        shared.pseudonyms = try SampleDecisions.pseudonyms()
         shared.challenges = ServerChallenges(
-            store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
+            store: MemoryCellStore(), pseudonyms: try SampleDecisions.pseudonyms())
         metrics.register(shared)
         metrics.register(health)
         let logger = Logger(

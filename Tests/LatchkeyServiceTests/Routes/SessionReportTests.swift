@@ -41,14 +41,14 @@ import Testing
 
     @Test(arguments: [PropertyListSerialization.PropertyListFormat.binary, .xml])
     func areRecordedOnce(format: PropertyListSerialization.PropertyListFormat) async throws {
-        let store = MemoryDecisions()
+        let store = MemoryDecisionStore()
         let fixture = try RoutesFixture(recorder: try store.recorder())
         let ids = [Data([1, 2, 3, 0xFF]), Data([4, 5])]
         let body = try Self.list(ids.map { ["PlaybackSessionID": $0, "More": ["a", 1]] as [String: Any] }, format)
         for _ in 0..<3 { #expect(isAcknowledged(await report(fixture, body, token: try fixture.token()))) }
-        #expect(store.rows.map(\.kind) == [.sessionEndReported, .sessionEndReported])
-        #expect(store.rows.map(\.detail) == ["010203ff", "0405"])
-        #expect(store.rows.allSatisfy { $0.subject != nil })
+        #expect(store.entries.map(\.kind) == [.sessionEndReported, .sessionEndReported])
+        #expect(store.entries.map(\.detail) == ["010203ff", "0405"])
+        #expect(store.entries.allSatisfy { $0.subject != nil })
         // Both sessions of a report are stored in one commit.
         #expect(store.commitCount == 3)
         #expect(try await count(fixture, "recorded") == 2)
@@ -67,18 +67,18 @@ import Testing
     }
 
     @Test func areAcknowledgedWithoutAToken() async throws {
-        let store = MemoryDecisions()
+        let store = MemoryDecisionStore()
         let fixture = try RoutesFixture(recorder: try store.recorder())
         let body = try Self.list(["PlaybackSessionID": Data([1])])
         let late = try fixture.token(startsIn: 5000)
         for token in [nil, "a.b.c", late] { #expect(isAcknowledged(await report(fixture, body, token: token))) }
-        #expect(store.rows.isEmpty)
+        #expect(store.entries.isEmpty)
         #expect(try await count(fixture, "unverified") == 3)
     }
 
     /// A report is acknowledged even if nothing valid follows its first bytes.
     @Test func areAcknowledgedUnread() async throws {
-        let store = MemoryDecisions()
+        let store = MemoryDecisionStore()
         let fixture = try RoutesFixture(recorder: try store.recorder())
         let good = try Self.list(["PlaybackSessionID": Data([1, 2])])
         var bodies = (8..<good.count).map { Array(good[..<$0]) }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func areAcknowledgedWhenTheStoreFails() async throws {
-        let fixture = try RoutesFixture(recorder: try MemoryDecisions(outage: .unavailable(.notWritable)).recorder())
+        let fixture = try RoutesFixture(recorder: try MemoryDecisionStore(outage: .unavailable(.notWritable)).recorder())
         let body = try Self.list(["PlaybackSessionID": Data([1])])
         #expect(isAcknowledged(await report(fixture, body, token: try fixture.token())))
         #expect(try await count(fixture, "failed") == 1)

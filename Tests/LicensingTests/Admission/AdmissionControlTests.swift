@@ -121,7 +121,7 @@ import Testing
     /// success.
     @Test func refusesWithoutARow() async throws {
         let ledger = RecordingLedger()
-        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let pseudonyms = try SampleDecisions.pseudonyms()
         let fixture = try LicensingFixture(
             refusals: { loop in
                 RefusalRecorder(ledger: ledger, pseudonyms: pseudonyms, perSecond: 100, on: loop)

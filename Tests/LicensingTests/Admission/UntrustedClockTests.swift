@@ -13,7 +13,7 @@ import Testing
 @Suite struct UntrustedClockTests {
     private static let leased = [Right(.content("movie-1"), lease: 300)]
 
-    private let store = ModelStore()
+    private let store = MemoryDecisionStore()
     private let clock = ManualClock(wallTime: WallTime(seconds: LicensingFixture.now))
     private let trusted: TrustedClock
     private let fixture: LicensingFixture

@@ -21,12 +21,12 @@ import Testing
 
     private let transport = ScriptedTransport()
     private let clock = ManualClock()
-    private let store = ModelStore()
+    private let store = MemoryDecisionStore()
     private let ledger = RecordingLedger()
     private let fixture: LicensingFixture
 
     init() throws {
-        let pseudonyms = try MemoryChallengeStore.pseudonyms()
+        let pseudonyms = try SampleDecisions.pseudonyms()
         fixture = try LicensingFixture(
             recorder: store.recorder(),
             refusals: { [ledger] loop in
