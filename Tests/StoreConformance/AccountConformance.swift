@@ -129,6 +129,8 @@ package enum AccountConformance {
         #expect(try await first.playbacks(of: one, after: nil, now: 11, limit: 10).isEmpty)
         #expect(try await decide(first, slots: [running]) == .denied(.slotEvicted))
         #expect(try await decide(first, slots: [other]) == .recorded)
+        #expect(try await last.change(.endPlayback(known.position), now: 11) == false, "it names no later playback")
+        #expect(try await last.playbacks(of: one, after: nil, now: 11, limit: 10).map(\.session) == [2])
     }
 
     private static func listsAndForgetsRentals(_ first: Node, _ last: Node) async throws {

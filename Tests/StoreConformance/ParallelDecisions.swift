@@ -31,7 +31,7 @@ enum ParallelDecisions {
         #expect(outcomes.count { $0 == .denied(.slotsFull(current: 5, limit: 5)) } == 295)
     }
 
-    /// All requests are granted. Afterwards, exactly `limit` slots are left.
+    /// All requests are granted. Afterwards, exactly `limit` slots are left, and all others are remembered as evicted.
     private static func evictsAllButTheLimit(_ nodes: [any SharedStateStore]) async throws {
         let claim = { @Sendable (number: UInt64) in
             decision(
@@ -41,11 +41,12 @@ enum ParallelDecisions {
                         group: 2, limit: 5, .evictOldest, device: number, session: number, content: number)
                 ])
         }
-        let outcomes = try await decideAtOnce(200, on: nodes, claim)
+        let count = UInt64(AccountRules.evictedMaximum) + 5
+        let outcomes = try await decideAtOnce(count, on: nodes, claim)
         #expect(outcomes.allSatisfy { $0 == .recorded })
-        let renewals = try await decideAtOnce(200, on: nodes, claim)
+        let renewals = try await decideAtOnce(count, on: nodes, claim)
         #expect(renewals.count { $0 == .recorded } == 5)
-        #expect(renewals.count { $0 == .denied(.slotEvicted) } == 195)
+        #expect(renewals.count { $0 == .denied(.slotEvicted) } == AccountRules.evictedMaximum)
     }
 
     private static func givesNoMorePlacesThanThereAre(_ nodes: [any SharedStateStore]) async throws {
