@@ -1,7 +1,7 @@
 import ByteCoding
 package import Records
 
-/// A model of the rules of license decisions over arrays. It is written to be read and not to be fast. Stores are
+/// A second opinion on `AccountRules`: a model over arrays, which is written to be read and not to be fast. Stores are
 /// compared with it.
 package struct DecisionModel: Sendable {
     /// A playback slot, as described by `SlotClaim`.
@@ -25,6 +25,7 @@ package struct DecisionModel: Sendable {
     }
 
     private struct Request {
+        var isRecorded = false
         let retryUntil: Int64
         let keptUntil: Int64
         let answer: [UInt8]
@@ -43,6 +44,12 @@ package struct DecisionModel: Sendable {
         var keptUntil: Int64
     }
 
+    private struct Challenge {
+        let challenge: UInt64
+        let holder: Pseudonym
+        let expiresAt: Int64
+    }
+
     private var requests: [Pseudonym: Request] = [:]
     private var useCounts: [UseCount] = []
     private var sessions: [Pseudonym: SessionTokenUse] = [:]
@@ -50,17 +57,81 @@ package struct DecisionModel: Sendable {
     private var rentals: [Pseudonym: RentalClaim] = [:]
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
-    /// The entries that were recorded, in order.
-    private(set) package var entries: [LedgerEntry] = []
+    private var challenges: [Challenge] = []
 
     package init() {}
 
     package mutating func commit(_ decision: LicenseDecision) -> DecisionOutcome {
-        if let replay = decision.replay, let outcome = outcome(of: replay, at: decision.now) { return outcome }
+        settle(decision, at: AccountTime(now: decision.now, settled: decision.now))
+    }
+
+    /// Answers an action as `AccountRules` does. Of a playback that an operator ends, `slot` is its place among the
+    /// live slots of the group, from the smallest number on; nil if it is not live.
+    package mutating func perform(_ action: AccountAction, at time: AccountTime, slot: Int? = nil) -> AccountAnswer {
+        requests = requests.filter { $0.value.keptUntil > time.settled }
+        useCounts.removeAll { $0.keptUntil <= time.settled }
+        sessions = sessions.filter { $0.value.keptUntil > time.settled }
+        places.removeAll { $0.keptUntil <= time.settled }
+        rentals = rentals.filter { $0.value.keptUntil > time.settled }
+        slots.removeAll { $0.heldUntil <= time.now }
+        challenges.removeAll { $0.expiresAt <= time.now }
+        switch action {
+        case .settle(let decision): return .outcome(settle(decision, at: time))
+        case .noteRecorded(let request):
+            guard requests[request]?.isRecorded == false else { return .done(false) }
+            requests[request]?.isRecorded = true
+            return .done(true)
+        case .giveBack(let decision): return .done(giveBack(decision))
+        case .release(let claims):
+            release(claims)
+            return .done(!claims.isEmpty)
+        case .change(.removeDevice(let owner, let device)):
+            return .done(places.remove { $0.owner == owner && $0.device == device })
+        case .change(.endPlayback(let position)): return .done(end(slot, of: position.group))
+        case .change(.forgetRental(let owner, let name)):
+            guard rentals[name]?.owner == owner else { return .done(false) }
+            rentals[name] = nil
+            return .done(true)
+        case .openChallenge(let challenge, let holder, let expiresAt, let limit):
+            let open = challenges.filter { $0.holder == holder }
+            guard open.count < limit, !open.contains(where: { $0.challenge == challenge }) else { return .done(false) }
+            challenges.append(Challenge(challenge: challenge, holder: holder, expiresAt: expiresAt))
+            return .done(true)
+        case .takeChallenge(let challenge, let holder):
+            return .done(challenges.remove { $0.challenge == challenge && $0.holder == holder })
+        }
+    }
+
+    private mutating func settle(_ decision: LicenseDecision, at time: AccountTime) -> DecisionOutcome {
+        if let replay = decision.replay, let outcome = outcome(of: replay, at: time) { return outcome }
         var next = self
-        if let denial = next.spend(decision) { return .denied(denial) }
+        if let denial = next.spend(decision, at: time) { return .denied(denial) }
         self = next
         return .recorded
+    }
+
+    private mutating func giveBack(_ decision: LicenseDecision) -> Bool {
+        guard let replay = decision.replay, let known = requests[replay.request], known.answer == replay.answer,
+            !known.isRecorded
+        else { return false }
+        requests[replay.request] = nil
+        if let use = decision.tokenUse,
+            let count = useCounts.firstIndex(where: { $0.token == use.token && $0.keyID == use.keyID })
+        {
+            useCounts[count].uses -= 1
+            useCounts.removeAll { $0.uses == 0 }
+        }
+        if let claim = decision.rental, rentals[claim.name]?.record == claim.record {
+            if let record = claim.known { rentals[claim.name]?.record = record } else { rentals[claim.name] = nil }
+        }
+        return true
+    }
+
+    private mutating func end(_ place: Int?, of group: Pseudonym) -> Bool {
+        let live = slots.filter { $0.group == group && !$0.isEvicted }.sorted { $0.number < $1.number }
+        guard let place, let index = slots.firstIndex(of: live[place]) else { return false }
+        slots[index].isEvicted = true
+        return true
     }
 
     /// Frees the slots that the playbacks of these claims hold.
@@ -81,29 +152,28 @@ package struct DecisionModel: Sendable {
 
     // MARK: Replay
 
-    private func outcome(of replay: ReplayRecord, at now: Int64) -> DecisionOutcome? {
-        guard let known = requests[replay.request], known.keptUntil > now else { return nil }
-        guard now < known.retryUntil else { return .denied(.replayed) }
-        return .repeated(answer: known.answer)
+    private func outcome(of replay: ReplayRecord, at time: AccountTime) -> DecisionOutcome? {
+        guard let known = requests[replay.request], known.keptUntil > time.settled else { return nil }
+        guard time.now < known.retryUntil else { return .denied(.replayed) }
+        return .repeated(answer: known.answer, isRecorded: known.isRecorded)
     }
 
     // MARK: What is spent
 
-    private mutating func spend(_ decision: LicenseDecision) -> DecisionDenial? {
+    private mutating func spend(_ decision: LicenseDecision, at time: AccountTime) -> DecisionDenial? {
         if let replay = decision.replay {
             requests[replay.request] = Request(
-                retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil, answer: replay.answer)
+                retryUntil: time.now + replay.retryWindow, keptUntil: replay.keptUntil, answer: replay.answer)
         }
-        if let denial = decision.rental.flatMap({ rent($0, at: decision.now) }) { return denial }
-        if let denial = decision.sessionTokenUse.flatMap({ session($0, at: decision.now) }) { return denial }
-        if let denial = decision.tokenUse.flatMap({ use($0, at: decision.now) }) { return denial }
+        if let denial = decision.rental.flatMap({ rent($0, at: time.settled) }) { return denial }
+        if let denial = decision.sessionTokenUse.flatMap({ session($0, at: time.settled) }) { return denial }
+        if let denial = decision.tokenUse.flatMap({ use($0, at: time.settled) }) { return denial }
         for place in decision.devicePlaces {
-            if let denial = take(place, at: decision.now) { return denial }
+            if let denial = take(place, at: time.settled) { return denial }
         }
         for claim in decision.slotClaims {
-            if let denial = slot(claim, at: decision.now) { return denial }
+            if let denial = slot(claim, at: time.now) { return denial }
         }
-        entries.append(decision.entry)
         return nil
     }
 
@@ -222,5 +292,14 @@ package struct DecisionModel: Sendable {
     private func oldestFirst(_ slots: [Slot]) -> [Slot] {
         let live = slots.filter { !$0.isEvicted }.sorted { $0.number < $1.number }
         return live.filter(\.isCounted) + live.filter { !$0.isCounted }
+    }
+}
+
+extension Array {
+    /// Removes the first element for which a condition holds. Returns whether there was one.
+    fileprivate mutating func remove(where isMeant: (Element) -> Bool) -> Bool {
+        guard let index = firstIndex(where: isMeant) else { return false }
+        remove(at: index)
+        return true
     }
 }

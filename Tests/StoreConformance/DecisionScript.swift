@@ -64,14 +64,19 @@ final class DecisionScript: Sendable {
         at now: Int64, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil, use: TokenUse? = nil,
         devices: [DevicePlace] = [], slots: [SlotClaim] = [], rental: RentalClaim? = nil
     ) async throws -> (DecisionOutcome, DecisionOutcome) {
-        let (number, decision, modelled) = state.withLock { state in
+        let number = state.withLock { $0.count } + 1
+        var decision = LicenseDecision(
+            now: now, replay: replay, tokenUse: use, devicePlaces: devices, slotClaims: slots,
+            entry: SampleDecisions.entry(UInt64(number), at: now))
+        decision.sessionTokenUse = session
+        decision.rental = rental
+        return try await decide(decision)
+    }
+
+    func decide(_ decision: LicenseDecision) async throws -> (DecisionOutcome, DecisionOutcome) {
+        let (number, modelled) = state.withLock { state in
             state.count += 1
-            var decision = LicenseDecision(
-                now: now, replay: replay, tokenUse: use, devicePlaces: devices, slotClaims: slots,
-                entry: SampleDecisions.entry(UInt64(state.count), at: now))
-            decision.sessionTokenUse = session
-            decision.rental = rental
-            return (state.count, decision, state.model.commit(decision))
+            return (state.count, state.model.commit(decision))
         }
         return (try await nodes[number % nodes.count].settle(decision), modelled)
     }
@@ -80,7 +85,4 @@ final class DecisionScript: Sendable {
     func countedSlots(of group: Pseudonym, at now: Int64) -> Int {
         state.withLock { $0.model.countedSlots(of: group, at: now).count }
     }
-
-    /// The entries that the model has recorded, in order.
-    var entries: [LedgerEntry] { state.withLock { $0.model.entries } }
 }

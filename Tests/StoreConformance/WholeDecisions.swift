@@ -47,51 +47,17 @@ enum WholeDecisions {
 
     /// Compares random decisions with the model. The counted slots stay within the largest limit.
     static func agreesWithTheModel(_ script: DecisionScript) async throws {
-        var random = SeededGenerator.announced("a store of decisions agrees with its model")
-        var now: Int64 = 1000
+        let accounts = MemoryCellStore()
+        var actions = RandomActions("a store of decisions agrees with its model", on: accounts)
         for step in 0..<600 {
-            now += [0, 0, 1, 2, 5, 40].randomElement(using: &random) ?? 0
-            let replay = Bool.random(using: &random) ? randomReplay(now, using: &random) : nil
-            let use = Bool.random(using: &random) ? randomUse(now, using: &random) : nil
-            let places = (0..<Int.random(in: 0...2, using: &random)).map { _ in randomPlace(now, using: &random) }
-            let slots = (0..<Int.random(in: 0...2, using: &random)).map { _ in randomSlot(now, using: &random) }
-            let (decided, modelled) = try await script.decide(
-                at: now, replay: replay, use: use, devices: places, slots: slots)
+            let decision = try await actions.decision()
+            _ = try await accounts.settle(decision)
+            let (decided, modelled) = try await script.decide(decision)
             try #require(decided == modelled, "step \(step)")
-            for group in 0..<2 as Range<UInt64> {
-                #expect(script.countedSlots(of: SampleDecisions.pseudonym(.group, group), at: now) <= 4)
+            for group in RandomActions.owners {
+                let name = SampleDecisions.pseudonym(.group, group)
+                #expect(script.countedSlots(of: name, at: decision.now) <= RandomActions.slotLimitMaximum)
             }
         }
-    }
-
-    private static func randomReplay(_ now: Int64, using random: inout SeededGenerator) -> ReplayRecord {
-        SampleDecisions.replay(
-            .random(in: 0..<60, using: &random), window: .random(in: 0..<60, using: &random),
-            keptUntil: now + .random(in: 0..<600, using: &random),
-            answer: random.bytes(count: 3))
-    }
-
-    private static func randomUse(_ now: Int64, using random: inout SeededGenerator) -> TokenUse {
-        SampleDecisions.use(
-            .random(in: 0..<8, using: &random), key: .random(in: 0..<3, using: &random),
-            limit: .random(in: 1...6, using: &random), keptUntil: now + .random(in: 0..<400, using: &random))
-    }
-
-    private static func randomPlace(_ now: Int64, using random: inout SeededGenerator) -> DevicePlace {
-        let end = now + .random(in: 0..<200, using: &random)
-        return SampleDecisions.place(
-            owner: .random(in: 0..<4, using: &random), device: .random(in: 0..<6, using: &random),
-            limit: .random(in: 2...5, using: &random),
-            keptUntil: Int.random(in: 0..<40, using: &random) == 0 ? nil : end)
-    }
-
-    private static func randomSlot(_ now: Int64, using random: inout SeededGenerator) -> SlotClaim {
-        let session = UInt64.random(in: 0..<4, using: &random)
-        return SampleDecisions.slot(
-            group: .random(in: 0..<2, using: &random), limit: .random(in: 1...4, using: &random),
-            Bool.random(using: &random) ? .denyNew : .evictOldest, device: .random(in: 0..<4, using: &random),
-            session: session == 0 ? nil : session, content: .random(in: 0..<3, using: &random),
-            provisional: Int.random(in: 0..<3, using: &random) == 0,
-            relayed: Int.random(in: 0..<6, using: &random) == 0, heldUntil: now + .random(in: 0..<120, using: &random))
     }
 }
