@@ -138,6 +138,12 @@ import Testing
         try await withNodes(nodeCount) { try await SlotReleaseConformance.run(rule, on: clocked($0)) }
     }
 
+    @Test func keepsCellsAsTheRulesSay() async throws {
+        try await withNodes(2) {
+            try await AccountDifferential.run(count: TestLength.inputs(short: 2_000, long: 20_000), on: $0)
+        }
+    }
+
     @Test func keepsTheOrdersOfTwoPackagersApart() async throws {
         try await withNodes(2) { nodes async throws in
             try await PackagerOrders.run(

@@ -129,6 +129,15 @@ import Testing
         try await AccountConformance.run(rule, on: stores)
     }
 
+    /// Two stores in turn, as a daemon and a tool beside it.
+    @Test func keepsCellsAsTheRulesSay() async throws {
+        var options = SQLiteDecisionStore.Options()
+        options.locksLedger = false
+        let stores = [try open(), try open(options: options)]
+        defer { for store in stores { store.stop() } }
+        try await AccountDifferential.run(count: TestLength.inputs(short: 2_000, long: 20_000), on: stores)
+    }
+
     /// A change has a row. A call that changed nothing has none.
     @Test func recordsChangesOfAccountsWithTheirRows() async throws {
         let store = try open()
