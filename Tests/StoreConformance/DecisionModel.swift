@@ -82,9 +82,7 @@ package struct DecisionModel: Sendable {
             requests[request]?.isRecorded = true
             return .done(true)
         case .giveBack(let decision): return .done(giveBack(decision))
-        case .release(let claims):
-            release(claims)
-            return .done(!claims.isEmpty)
+        case .release(let claims): return .done(release(claims))
         case .change(.removeDevice(let owner, let device)):
             return .done(places.remove { $0.owner == owner && $0.device == device })
         case .change(.endPlayback(let position)): return .done(end(slot, of: position.group))
@@ -134,8 +132,9 @@ package struct DecisionModel: Sendable {
         return true
     }
 
-    /// Frees the slots that the playbacks of these claims hold.
-    package mutating func release(_ claims: [SlotClaim]) {
+    /// Frees the slots that the playbacks of these claims hold. Returns whether there was one.
+    private mutating func release(_ claims: [SlotClaim]) -> Bool {
+        let count = slots.count
         for claim in claims {
             let playback = claim.playback.session.map { Playback.session($0) } ?? .content(claim.playback.content)
             slots.removeAll {
@@ -143,6 +142,7 @@ package struct DecisionModel: Sendable {
                     && !$0.isEvicted
             }
         }
+        return slots.count < count
     }
 
     /// Returns the slots that are counted at a time.

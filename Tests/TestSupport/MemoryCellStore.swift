@@ -22,7 +22,7 @@ package final class MemoryCellStore: CellStore {
             Result { () throws(StoreError) in
                 if deletesEnded { stored = stored.filter { $0.value.end > time.settled } }
                 var cells = AccountCells()
-                for key in action.keys { cells.add(key, stored[key]?.bytes) }
+                for cell in action.cells { cells.add(cell.key, stored[cell.key]?.bytes) }
                 let answer = try AccountRules.apply(action, to: &cells, at: time)
                 for change in cells.changes { stored[change.key] = change.value }
                 return answer
