@@ -13,7 +13,11 @@ extension PostgreSQLStore: CellStore {
     private func perform(
         _ action: AccountAction, on connections: ClosedRange<Int>?
     ) async throws(StoreError) -> AccountAnswer {
-        guard let route = Self.route(of: action, connections) else { return .done(false) }
+        guard let route = Self.route(of: action, connections) else {
+            // The rules answer an action without a cell at once, at any time.
+            var cells = AccountCells()
+            return try AccountRules.apply(action, to: &cells, at: AccountTime(now: 0, settled: 0))
+        }
         let answer = await withCheckedContinuation { caller in
             submit(action, route) { caller.resume(returning: $0) }
         }
