@@ -194,7 +194,7 @@ private enum SharedInformation {
             if let settled = summary.settled { lines.append(("shared confirmed time", UnixTime.text(settled))) }
             for node in summary.nodes {
                 lines.append(
-                    ("ledger copy", "node \(node.node), called \(node.label ?? "-"), to sequence \(node.last)"))
+                    ("ledger copy", "node \(node.node), called \(node.label), to sequence \(node.last)"))
             }
             return lines
         }

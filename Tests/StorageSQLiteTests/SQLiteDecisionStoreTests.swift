@@ -130,7 +130,7 @@ import Testing
     }
 
     /// Two stores in turn, as a daemon and a tool beside it.
-    @Test func keepsCellsAsTheRulesSay() async throws {
+    @Test(.tags(.slow)) func keepsCellsAsTheRulesSay() async throws {
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
         let stores = [try open(), try open(options: options)]

@@ -199,7 +199,7 @@ extension PostgreSQLOpeningError {
     fileprivate var isAboutSecrets: Bool {
         switch self {
         case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers: true
-        case .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept, .failed, .recordMalformed,
+        case .serverTooOld, .foreignSchema, .retiredSchema, .schemaTooNew, .settingsNotKept, .failed, .recordMalformed,
             .cryptographyFailed, .threadsNotStarted:
             false
         }

@@ -81,8 +81,8 @@ struct UseCount: CellContents, Equatable {
     var uses: UInt32
     var keptUntil: Int64
 
-    /// Returns the name of the cell. It differs for each token and key, because the second half of its pseudonym tells a
-    /// token apart from all others.
+    /// Returns the name of the cell. It differs for each token and key, because the second half of its pseudonym tells
+    /// a token apart from all others.
     static func name(_ token: Pseudonym, _ keyID: KeyID) -> Pseudonym {
         let (first, key) = (token.firstHalf, keyID.words)
         return Pseudonym(Bytes32(Bytes16(high: first.high ^ key.high, low: first.low ^ key.low), token.secondHalf))

@@ -109,8 +109,10 @@ extension CellStore {
             // One more than the limit, because the first cell may be that of the page before.
             let stored = try await cells(kind, of: owner, from: from, now: now, limit: limit + 1)
             found += try elements(stored)
-            guard found.count < limit, stored.cells.count > limit, let last = stored.cells.last else { break }
-            from = last.name.next
+            guard found.count < limit, stored.cells.count > limit, let next = stored.cells.last?.name.next else {
+                break
+            }
+            from = next
         }
         return Array(found.prefix(limit))
     }
@@ -130,14 +132,14 @@ extension Pseudonym {
         other.map { $0.bytes.lexicographicallyPrecedes(bytes) } ?? true
     }
 
-    /// The next one in the order of the bytes; the first one after the last one.
-    fileprivate var next: Pseudonym {
+    /// The next one in the order of the bytes; nil after the last one.
+    fileprivate var next: Pseudonym? {
         var bytes = bytes
         for index in bytes.indices.reversed() {
             bytes[index] &+= 1
-            if bytes[index] != 0 { break }
+            if bytes[index] != 0 { return Pseudonym(bytes) }
         }
-        return Pseudonym(bytes) ?? self
+        return nil
     }
 }
 

@@ -8,8 +8,8 @@ struct CellTable: ~Copyable {
     static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> CellTable {
         try CellTable(
             find: connection.prepare("SELECT value FROM cell WHERE kind = ?1 AND name = ?2"),
-            // A cell that changes often keeps its owner, and its end within the hour. The indexes are then left alone: a
-            // batch of such changes writes a fifth of the pages.
+            // A cell that changes often keeps its owner, and its end within the hour. The indexes are then left alone:
+            // a batch of such changes writes a fifth of the pages.
             update: connection.prepare(
                 """
                 UPDATE cell SET value = ?4 WHERE kind = ?1 AND name = ?2 AND owner IS ?3 AND ends_on = ?5 RETURNING 1
