@@ -55,6 +55,16 @@ import Testing
         #expect(list.devices.first?.device == SampleDecisions.pseudonym(.device, 1), "the oldest one was replaced")
     }
 
+    @Test func notesWhenADeviceWasSeen() async throws {
+        let store = MemoryCellStore()
+        for (now, end) in [(5, 100), (7, 90), (9, nil), (8, 300)] as [(Int64, Int64?)] {
+            let place = SampleDecisions.place(device: 1, limit: 1, keptUntil: end)
+            #expect(try await store.perform(Self.decision(devices: [place]), now: now) == .outcome(.recorded))
+            let device = try #require(try await store.devices(of: Self.owner, after: nil, now: now, limit: 1).first)
+            #expect(device.addedAt == 5 && device.seenAt == now && device.keptUntil == (now < 8 ? 100 : nil))
+        }
+    }
+
     @Test(arguments: SlotClaim.WhenFull.allCases)
     func countsNoMoreSlotsThanACellCanHold(whenFull: SlotClaim.WhenFull) throws {
         func slots(_ count: UInt64) -> PlaybackList {
