@@ -27,7 +27,7 @@ import Testing
         #expect(summary.size > 0)
         #expect(summary.server >= 130_000)
         #expect(summary.nodes == [SharedStoreSummary.Node(node: "a-node", label: "edge-1", last: 0)])
-        #expect(try database.integer("SELECT count(*) FROM schema_migration") == summary.schema)
+        #expect(try database.integer("SELECT count(*) FROM schema_version") == summary.schema)
     }
 
     @Test func refusesTablesOfAnotherProgram() throws {
