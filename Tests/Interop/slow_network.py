@@ -50,7 +50,11 @@ class SlowNetwork:
         except OSError:
             writer.close()
             return
-        await asyncio.gather(self._pass(reader, below_writer), self._pass(below_reader, writer))
+        try:
+            await asyncio.gather(self._pass(reader, below_writer), self._pass(below_reader, writer))
+        except asyncio.CancelledError:
+            # The network stops. asyncio would print a traceback.
+            pass
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Forwards each piece half a round trip after it arrived, in the order of arrival."""
