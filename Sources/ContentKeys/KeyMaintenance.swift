@@ -36,8 +36,7 @@ package protocol KeyMaintenance {
     /// Returns a key, live or withdrawn, with its aliases; nil if no key has this id.
     func key(_ keyID: KeyID) async throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])?
 
-    /// Withdraws or restores a key. Throws `keyUnknown`, and for a key to restore `keyIDSpellsContent` if a live key
-    /// has the other meaning of an id.
+    /// Withdraws or restores a key. Throws `keyUnknown`.
     func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError)
 
     /// Removes an alias of a key. Returns false if the key has no such alias.

@@ -141,11 +141,6 @@ struct KeyWriter: ~Copyable {
         return .stored
     }
 
-    /// Throws `keyIDSpellsContent` if a withdrawn key cannot be live again.
-    mutating func checkRestored(_ key: ContentKeyAttributes) throws(StoreError) {
-        try spellings.checkRestored(key)
-    }
-
     /// Returns the row of a key id, in any state.
     mutating func row(of keyID: KeyID) throws(StoreError) -> ContentKeyRow? {
         try keyByID.first(keyID, read: ContentKeyRow.init(reading:))

@@ -138,9 +138,8 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         try connection.beginImmediate()
         do throws(StoreError) {
             guard let row = try writer.row(of: keyID) else { throw .keyUnknown(keyID) }
-            // This connection has the lock for writing, so what the other connection reads cannot change.
-            if state == .live, row.attributes.state != .live { try writer.checkRestored(row.attributes) }
-            // The state is part of the sealed data.
+            // This connection has the lock for writing, so what the other connection has read cannot change. The state
+            // is part of the sealed data.
             if let changed = try row.sealed(in: state, with: ring) { try replace(row, changed.sealed) }
             try write(state, of: keyID)
             try connection.commit()

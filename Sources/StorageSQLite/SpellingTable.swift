@@ -3,7 +3,7 @@ import ContentKeys
 
 /// Keeps ids apart that one asset id may mean (`SpelledName`). All calls run within a transaction.
 struct SpellingTable: ~Copyable {
-    private var contentsOfKey, keysOfContent, insertPair, anyKey, anyLiveKey, contentOfKey: SQLiteStatement
+    private var contentsOfKey, keysOfContent, insertPair, anyKey, contentOfKey: SQLiteStatement
 
     static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> SpellingTable {
         try SpellingTable(
@@ -12,9 +12,7 @@ struct SpellingTable: ~Copyable {
             insertPair: connection.prepare(
                 "INSERT INTO key_spelling (kid, content_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING"),
             anyKey: connection.prepare("SELECT 1 FROM content_key WHERE content_id = ?1 LIMIT 1"),
-            anyLiveKey: connection.prepare(
-                "SELECT 1 FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 1"),
-            contentOfKey: connection.prepare("SELECT content_id, state FROM content_key WHERE kid = ?1"))
+            contentOfKey: connection.prepare("SELECT content_id FROM content_key WHERE kid = ?1"))
     }
 
     /// Notes the ids of a key that is about to be stored. Throws `keyIDSpellsContent` if one of them is new and its
@@ -28,21 +26,7 @@ struct SpellingTable: ~Copyable {
         }
         guard isNewContent else { return }
         for keyID in try keyIDs(spelledBy: key.contentID) {
-            if let owner = try owner(of: keyID), owner.contentID != key.contentID {
-                throw .keyIDSpellsContent(keyID, key.contentID)
-            }
-        }
-    }
-
-    /// Checks a withdrawn key that is about to be live again. Throws `keyIDSpellsContent` if a live key has the other
-    /// meaning of one of its ids.
-    mutating func checkRestored(_ key: ContentKeyAttributes) throws(StoreError) {
-        for contentID in try contents(spelledBy: key.keyID) where contentID != key.contentID {
-            if try anyLiveKey.run(contentID) > 0 { throw .keyIDSpellsContent(key.keyID, contentID) }
-        }
-        if try anyLiveKey.run(key.contentID) > 0 { return }
-        for keyID in try keyIDs(spelledBy: key.contentID) {
-            if let owner = try owner(of: keyID), owner.contentID != key.contentID, owner.isLive {
+            if let owner = try owner(of: keyID), owner != key.contentID {
                 throw .keyIDSpellsContent(keyID, key.contentID)
             }
         }
@@ -54,9 +38,7 @@ struct SpellingTable: ~Copyable {
             switch name {
             case .alias, .track: break
             case .keyID(let keyID):
-                if let owner = try owner(of: keyID), owner.contentID != contentID {
-                    throw .aliasNamesContent(owner.contentID)
-                }
+                if let owner = try owner(of: keyID), owner != contentID { throw .aliasNamesContent(owner) }
             case .contentID(let other):
                 if other != contentID, try anyKey.run(other) > 0 { throw .aliasNamesContent(other) }
             }
@@ -72,9 +54,7 @@ struct SpellingTable: ~Copyable {
     }
 
     /// The content of a stored key; nil if no key has this id.
-    private mutating func owner(of keyID: KeyID) throws(StoreError) -> (contentID: ContentID, isLive: Bool)? {
-        try contentOfKey.first(keyID) { row throws(StoreError) in
-            (try row.contentID(at: 0), try row.text(at: 1) == ContentKeyState.live.rawValue)
-        }
+    private mutating func owner(of keyID: KeyID) throws(StoreError) -> ContentID? {
+        try contentOfKey.first(keyID) { row throws(StoreError) in try row.contentID(at: 0) }
     }
 }

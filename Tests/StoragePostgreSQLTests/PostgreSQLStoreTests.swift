@@ -152,36 +152,6 @@ import Testing
         }
     }
 
-    /// An older version has stored both meanings of an id. A withdrawn one cannot be live again beside the other one.
-    @Test func restoresOneMeaningOfAnID() async throws {
-        try await withNodes(1) { nodes async throws in
-            let keyID = try #require(KeyID(bytes: "movie-01".utf8.flatMap { [$0, 0] }))
-            let source = try SampleKeys.record(1)
-            let key = try ContentKeyRecord(
-                attributes: ContentKeyAttributes(keyID: keyID, contentID: try ContentID("a"), createdAt: 0),
-                key: source.key, iv: source.iv)
-            let spelled = try SampleKeys.record(2, content: "movie-01")
-            _ = try await nodes[0].insert(key)
-            try database.execute("DELETE FROM \(database.schema).key_spelling")
-            _ = try await nodes[0].insert(spelled)
-            try database.execute(
-                """
-                INSERT INTO \(database.schema).key_spelling
-                SELECT kid, 'movie-01' FROM \(database.schema).content_key WHERE content_id = 'a'
-                """)
-            for (withdrawn, other) in [(key, spelled), (spelled, key)] {
-                try await nodes[0].set(.withdrawn, of: withdrawn.keyID)
-                let asset = AssetReference(try AssetID(bytes: keyID.bytes))
-                #expect(try await nodes[0].record(for: asset) == other)
-                await #expect(throws: StoreError.keyIDSpellsContent(keyID, spelled.contentID)) {
-                    try await nodes[0].set(.live, of: withdrawn.keyID)
-                }
-                try await nodes[0].set(.withdrawn, of: other.keyID)
-                try await nodes[0].set(.live, of: withdrawn.keyID)
-            }
-        }
-    }
-
     @Test func showsANodeWhatAnotherStored() async throws {
         try await withNodes(2) { nodes async throws in
             let record = try SampleKeys.record(1, content: "mine")

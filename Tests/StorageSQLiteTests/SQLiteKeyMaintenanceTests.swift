@@ -60,32 +60,6 @@ import Testing
         try await KeyMaintenanceConformance.run(rule, on: database)
     }
 
-    /// An older version has stored both meanings of an id. A withdrawn one cannot be live again beside the other one.
-    @Test func restoresOneMeaningOfAnID() async throws {
-        let ring = try SampleKeys.keyRing()
-        let keyID = try #require(KeyID(bytes: "movie-01".utf8.flatMap { [$0, 0] }))
-        let source = try SampleKeys.record(1)
-        let key = try ContentKeyRecord(
-            attributes: ContentKeyAttributes(keyID: keyID, contentID: try ContentID("a"), createdAt: 0),
-            key: source.key, iv: source.iv)
-        let spelled = try SampleKeys.record(2, content: "movie-01")
-        let maintenance = try maintenance(ring)
-        _ = try await store(ring).insert(key)
-        try execute("DELETE FROM key_spelling")
-        _ = try await store(ring).insert(spelled)
-        try execute("INSERT INTO key_spelling SELECT kid, 'movie-01' FROM content_key WHERE content_id = 'a'")
-        let error = StoreError.keyIDSpellsContent(keyID, spelled.contentID)
-        let asset = AssetReference(try AssetID(bytes: keyID.bytes))
-        for (withdrawn, other) in [(key, spelled), (spelled, key)] {
-            try maintenance.set(.withdrawn, of: withdrawn.keyID)
-            #expect(try await store(ring).record(for: asset) == other)
-            #expect(throws: error) { try maintenance.set(.live, of: withdrawn.keyID) }
-            try maintenance.set(.withdrawn, of: other.keyID)
-            try maintenance.set(.live, of: withdrawn.keyID)
-            #expect(throws: error) { try maintenance.set(.live, of: other.keyID) }
-        }
-    }
-
     @Test func namesTheKeyEncryptionKeyThatIsMissing() async throws {
         let (old, new) = (
             try KeyMaintenanceConformance.sealing(0x11, version: 1),

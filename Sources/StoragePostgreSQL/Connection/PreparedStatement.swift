@@ -20,7 +20,6 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case resealKeys
     case aliasesOfKey
     case setKeyState
-    case spellingOfLiveKeys
     case deleteAlias
     case deleteKey
     case countKeys
@@ -191,20 +190,6 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
             UPDATE content_key SET state = $2, key_version = $3, sealed = $4, bound = $5
             WHERE kid = $1 AND sealed = $6 AND state = $7 RETURNING kid
-            """
-        case .spellingOfLiveKeys:
-            // A pair whose other side is live: $1 is a key that is to be live again, and $2 its content. A subquery
-            // with a limit is looked up for each pair; EXISTS might read a whole index.
-            """
-            SELECT pair.kid, pair.content_id FROM key_spelling AS pair
-                WHERE pair.kid = $1 AND pair.content_id <> $2
-                    AND (SELECT true FROM content_key WHERE content_id = pair.content_id AND state = 'live' LIMIT 1)
-            UNION ALL
-            SELECT pair.kid, pair.content_id FROM key_spelling AS pair
-                WHERE pair.content_id = $2
-                    AND (SELECT content_id <> $2 AND state = 'live' FROM content_key WHERE kid = pair.kid)
-                    AND NOT EXISTS (SELECT FROM content_key WHERE content_id = $2 AND state = 'live')
-            LIMIT 1
             """
         case .deleteAlias: "DELETE FROM asset_alias WHERE alias = $1 AND kid = $2 RETURNING kid"
         case .deleteKey:

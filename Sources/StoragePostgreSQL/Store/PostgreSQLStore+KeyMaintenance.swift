@@ -146,7 +146,6 @@ extension PostgreSQLStore: KeyMaintenance {
             let found = try await run(.keyByID, [.bytes(keyID.bytes)], .read)
             guard found.rowCount == 1 else { throw .keyUnknown(keyID) }
             let row = try StoredContentKey(reading: found[0])
-            if state == .live, row.attributes.state != .live { try await checkRestored(row.attributes) }
             let sealed = try row.sealed(in: state, with: ring)?.sealed ?? row.sealed
             let changed = try await run(
                 .setKeyState,
@@ -159,13 +158,6 @@ extension PostgreSQLStore: KeyMaintenance {
             if changed.rowCount == 1 { return }
         }
         throw .unavailable(.busy)
-    }
-
-    /// Throws `keyIDSpellsContent` if a withdrawn key cannot be live again.
-    private func checkRestored(_ key: ContentKeyAttributes) async throws(StoreError) {
-        let found = try await run(.spellingOfLiveKeys, [.bytes(key.keyID.bytes), .text(key.contentID.text)], .read)
-        guard found.rowCount > 0 else { return }
-        throw .keyIDSpellsContent(try found[0].keyID(at: 0), try found[0].contentID(at: 1))
     }
 
     package func remove(alias: AssetID, of keyID: KeyID) async throws(StoreError) -> Bool {
