@@ -82,8 +82,7 @@ package struct KeyCheckStep: Equatable, Sendable {
 
 /// A fault of a stored content key. The key id is the stored one, which may itself have been altered.
 package enum KeyFinding: Hashable, Sendable {
-    /// The seal does not open: the seal, the key id, the content, the period or the version was altered, or the seal
-    /// belongs to another record.
+    /// The seal does not open: the seal or a part of the record was altered, or the seal belongs to another record.
     case sealBroken(keyID: [UInt8])
     /// A column has a value that no version writes.
     case malformed(keyID: [UInt8])

@@ -34,12 +34,4 @@ package struct KeyRing: Sendable {
         guard let sealing = all.first(where: { $0.version == sealed.keyVersion }) else { throw .authenticationFailed }
         return try sealing.open(sealed, attributes: attributes)
     }
-
-    /// Opens form 1, as programs of versions without form 2 do.
-    package func openUnbound(
-        _ sealed: SealedContentKey, attributes: ContentKeyAttributes
-    ) throws(CryptoError) -> ContentKeyRecord {
-        guard let sealing = all.first(where: { $0.version == sealed.keyVersion }) else { throw .authenticationFailed }
-        return try sealing.openUnbound(sealed, attributes: attributes)
-    }
 }

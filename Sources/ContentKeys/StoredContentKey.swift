@@ -6,11 +6,12 @@ extension ContentKeyAttributes {
     /// least_security_level.
     package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
         guard let scheme = EncryptionScheme(rawValue: try row.text(at: 4)),
-            let state = ContentKeyState(rawValue: try row.text(at: 5))
+            let state = ContentKeyState(rawValue: try row.text(at: 5)),
+            let contentType = ContentType(rawValue: try row.text(at: 7))
         else { throw .recordMalformed }
         self.init(
             keyID: try row.keyID(at: 0), contentID: try row.contentID(at: 1),
-            track: try Self.track(label: row.optionalText(at: 2), contentType: row.optionalText(at: 7)),
+            track: try Self.track(label: row.optionalText(at: 2), contentType: contentType),
             periodIndex: try Self.periodIndex(row.optionalInteger(at: 3)), scheme: scheme,
             createdAt: try row.integer(at: 6))
         self.state = state
@@ -18,22 +19,12 @@ extension ContentKeyAttributes {
         leastSecurityLevel = try Self.word(row.optionalText(at: 9))
     }
 
-    private static func track(label text: String?, contentType: String?) throws(StoreError) -> Track {
-        let contentType: ContentType? = try word(contentType)
+    private static func track(label: String?, contentType: ContentType) throws(StoreError) -> Track {
         do {
-            let label = try text.map { try TrackLabel($0) }
-            return try Track(label: label, contentType: contentType ?? assumedType(of: label))
+            return try Track(label: label.map { try TrackLabel($0) }, contentType: contentType)
         } catch {
             throw .recordMalformed
         }
-    }
-
-    /// Returns the content type for a row of an older version, which stored none. A key with a packager's own label may
-    /// be for any content, so it gets the strictest policy. Returns nil if the label or its absence determines the
-    /// type.
-    private static func assumedType(of label: TrackLabel?) -> ContentType? {
-        guard let label, label.contentType == nil else { return nil }
-        return .uhd
     }
 
     private static func word<Word: RawRepresentable>(
@@ -61,12 +52,11 @@ package struct StoredContentKey: Sendable {
         self.sealed = sealed
     }
 
-    /// Reads the columns of `ContentKeyAttributes`, then key_version, sealed and bound.
+    /// Reads the columns of `ContentKeyAttributes`, then key_version and sealed.
     package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
         guard let keyVersion = UInt32(exactly: try row.integer(at: 10)) else { throw .recordMalformed }
         attributes = try ContentKeyAttributes(reading: row)
-        sealed = SealedContentKey(
-            keyVersion: keyVersion, bytes: try row.bytes(at: 11), bound: try row.optionalBytes(at: 12))
+        sealed = SealedContentKey(keyVersion: keyVersion, bytes: try row.bytes(at: 11))
     }
 
     /// Seals a record. Throws `cryptographyFailed` if that fails.
@@ -77,56 +67,29 @@ package struct StoredContentKey: Sendable {
 
     /// Opens the seal. Throws `sealBroken` if it does not open for these attributes.
     package func open(with ring: KeyRing) throws(StoreError) -> ContentKeyRecord {
-        try opened { () throws(CryptoError) in try ring.open(sealed, attributes: attributes) }
-    }
-
-    /// Opens both forms of the seal. Throws `sealBroken` if one does not open for these attributes, or if the forms
-    /// contain different keys.
-    package func check(with ring: KeyRing) throws(StoreError) {
-        let record = try open(with: ring)
-        let unbound = try opened { () throws(CryptoError) in try ring.openUnbound(sealed, attributes: attributes) }
-        guard record == unbound else { throw .sealBroken(attributes.keyID) }
-    }
-
-    /// Whether the row must be sealed again: under the current key-encryption key, or in form 2.
-    package func needsSealing(with ring: KeyRing) -> Bool {
-        sealed.keyVersion != ring.current.version || !sealed.isBound
-    }
-
-    /// Returns the same key, sealed in another state. Returns nil if the seal is broken and the state is `withdrawn`,
-    /// because a key that cannot be opened may still be withdrawn.
-    package func sealed(
-        in state: ContentKeyState, with ring: KeyRing
-    ) throws(StoreError) -> StoredContentKey? {
-        do throws(StoreError) {
-            let record = try open(with: ring)
-            var attributes = record.attributes
-            attributes.state = state
-            return StoredContentKey(attributes: attributes, sealed: try sealing(record, attributes, ring))
-        } catch .sealBroken where state == .withdrawn {
-            return nil
-        }
-    }
-
-    private func sealing(
-        _ record: ContentKeyRecord, _ attributes: ContentKeyAttributes, _ ring: KeyRing
-    ) throws(StoreError) -> SealedContentKey {
         do {
-            return try ring.current.seal(ContentKeyRecord(attributes: attributes, key: record.key, iv: record.iv))
-        } catch {
-            throw .cryptographyFailed
-        }
-    }
-
-    private func opened(
-        _ open: () throws(CryptoError) -> ContentKeyRecord
-    ) throws(StoreError) -> ContentKeyRecord {
-        do {
-            return try open()
+            return try ring.open(sealed, attributes: attributes)
         } catch .authenticationFailed {
             throw .sealBroken(attributes.keyID)
         } catch {
             throw .cryptographyFailed
+        }
+    }
+
+    /// Returns the same key, sealed in another state. If its seal is broken and the state is `withdrawn`, the seal
+    /// stays as it is, because a key that cannot be opened may still be withdrawn.
+    package func sealed(in state: ContentKeyState, with ring: KeyRing) throws(StoreError) -> StoredContentKey {
+        var attributes = attributes
+        attributes.state = state
+        do throws(StoreError) {
+            let record = try open(with: ring)
+            // A record was made with this key and vector before.
+            guard let changed = try? ContentKeyRecord(attributes: attributes, key: record.key, iv: record.iv) else {
+                throw .cryptographyFailed
+            }
+            return try StoredContentKey(sealing: changed, with: ring.current)
+        } catch .sealBroken where state == .withdrawn {
+            return StoredContentKey(attributes: attributes, sealed: sealed)
         }
     }
 }

@@ -15,10 +15,6 @@ package protocol StoredRow: ~Copyable {
 extension StoredRow where Self: ~Copyable {
     // Nil if the column is NULL.
 
-    package func optionalBytes(at column: Int) throws(StoreError) -> [UInt8]? {
-        isNull(at: column) ? nil : try bytes(at: column)
-    }
-
     package func optionalText(at column: Int) throws(StoreError) -> String? {
         isNull(at: column) ? nil : try text(at: column)
     }

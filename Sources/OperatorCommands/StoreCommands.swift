@@ -23,9 +23,8 @@ extension Command {
         details: """
             Lets SQLite check its files, opens every sealed key under the configured key-encryption keys, and verifies the ledger of this
             node. A seal opens only in the record for which it was made. So the check finds a key, key id, content, period, version, track,
-            least protection, scheme, state or time that was altered, or exchanged with another record. If an older version stored the key,
-            latchkey keys rewrap must run first to seal track, least protection, scheme, state and time. The check changes nothing, and
-            the daemon may serve meanwhile.
+            least protection, scheme, state or time that was altered, or exchanged with another record. The check changes nothing, and the
+            daemon may serve meanwhile.
 
             Prints a line for each finding, and then ends with status 1. The daemon itself checks only proofs and the ledger's end when it
             starts.

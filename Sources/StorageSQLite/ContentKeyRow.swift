@@ -4,7 +4,7 @@ import ContentKeys
 typealias ContentKeyRow = StoredContentKey
 
 extension StoredContentKey {
-    static let columns: SQL = "\(ContentKeyAttributes.columns), key_version, sealed, bound"
+    static let columns: SQL = "\(ContentKeyAttributes.columns), key_version, sealed"
 }
 
 extension ContentKeyAttributes {

@@ -15,7 +15,7 @@ struct KeyWriter: ~Copyable {
             insertKey: connection.prepare(
                 """
                 INSERT INTO content_key (\(ContentKeyRow.columns))
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (kid) DO NOTHING
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (kid) DO NOTHING
                 """),
             keyByID: connection.prepare("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1"),
             otherLiveKey: connection.prepare(
@@ -153,7 +153,7 @@ struct KeyWriter: ~Copyable {
             attributes.keyID, attributes.contentID, attributes.trackLabel?.text, attributes.periodIndex,
             attributes.scheme.rawValue, attributes.state.rawValue, attributes.createdAt,
             attributes.contentType.rawValue, attributes.leastHDCP?.rawValue, attributes.leastSecurityLevel?.rawValue,
-            row.sealed.keyVersion, row.sealed.bytes, row.sealed.bound)
+            row.sealed.keyVersion, row.sealed.bytes)
         return connection.changedRowCount == 1
     }
 }

@@ -7,7 +7,7 @@ package import ContentKeys
 package final class SQLiteKeyMaintenance: KeyMaintenance {
     private let ring: KeyRing
     private var writer: KeyWriter
-    private var pageByVersion, reseal, deleteAlias, deleteAliases, deleteKey, setState, aliases, deleteProof,
+    private var pageByVersion, replaceKey, deleteAlias, deleteAliases, deleteKey, aliases, deleteProof,
         countKeys: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
@@ -30,15 +30,11 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         _ ring: KeyRing, _ connection: consuming SQLiteConnection, _ writer: consuming KeyWriter
     ) throws(StoreError) {
         pageByVersion = try Self.preparePages(on: &connection)
-        reseal = try connection.prepare(
-            """
-            UPDATE content_key SET key_version = ?1, sealed = ?2, bound = ?6
-            WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5
-            """)
+        replaceKey = try connection.prepare(
+            "UPDATE content_key SET state = ?1, key_version = ?2, sealed = ?3 WHERE kid = ?4 AND sealed = ?5")
         deleteAlias = try connection.prepare("DELETE FROM asset_alias WHERE alias = ?1 AND kid = ?2")
         deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
         deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
-        setState = try connection.prepare("UPDATE content_key SET state = ?1 WHERE kid = ?2")
         aliases = try connection.prepare("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
         deleteProof = try connection.prepare(
             """
@@ -86,15 +82,14 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
 
     package func rewrap(after keyID: KeyID?, limit: Int) throws(StoreError) -> KeyRewrapStep {
         let rows = try page(after: keyID, limit: limit)
-        let old = rows.filter { $0.needsSealing(with: ring) }
-        var changes: [(row: ContentKeyRow, sealed: SealedContentKey)] = []
-        for row in old {
-            changes.append((row, try ContentKeyRow(sealing: row.open(with: ring), with: ring.current).sealed))
+        var changes: [(old: ContentKeyRow, new: ContentKeyRow)] = []
+        for row in rows where row.sealed.keyVersion != ring.current.version {
+            changes.append((row, try ContentKeyRow(sealing: row.open(with: ring), with: ring.current)))
         }
         if !changes.isEmpty {
             try connection.beginImmediate()
             do throws(StoreError) {
-                for change in changes { try replace(change.row, change.sealed) }
+                for change in changes { try replace(change.old, with: change.new) }
                 try connection.commit()
             } catch {
                 connection.rollBack()
@@ -114,11 +109,11 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         try pageByVersion.rows(keyID?.bytes ?? [], limit, read: ContentKeyRow.init(reading:))
     }
 
-    /// Replaces a row's seal. A row that has changed in the meantime stays as it is.
-    private func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
-        try reseal.run(
-            sealed.keyVersion, sealed.bytes, row.attributes.keyID, row.sealed.keyVersion, row.sealed.bytes,
-            sealed.bound)
+    /// Replaces a row's state and seal. A row that has changed in the meantime stays as it is.
+    private func replace(_ old: ContentKeyRow, with new: ContentKeyRow) throws(StoreError) {
+        try replaceKey.run(
+            new.attributes.state.rawValue, new.sealed.keyVersion, new.sealed.bytes, new.attributes.keyID,
+            old.sealed.bytes)
     }
 
     // MARK: Checking
@@ -138,19 +133,13 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         try connection.beginImmediate()
         do throws(StoreError) {
             guard let row = try writer.row(of: keyID) else { throw .keyUnknown(keyID) }
-            // This connection has the lock for writing, so what the other connection has read cannot change. The state
-            // is part of the sealed data.
-            if let changed = try row.sealed(in: state, with: ring) { try replace(row, changed.sealed) }
-            try write(state, of: keyID)
+            // This connection has the lock for writing, so what the other connection has read cannot change.
+            try replace(row, with: row.sealed(in: state, with: ring))
             try connection.commit()
         } catch {
             connection.rollBack()
             throw error
         }
-    }
-
-    private func write(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
-        try setState.run(state.rawValue, keyID)
     }
 
     package func remove(alias: AssetID, of keyID: KeyID) throws(StoreError) -> Bool {
@@ -183,7 +172,7 @@ extension KeyFinding {
     /// Returns nil if the row's seal opens.
     fileprivate init?(reading row: borrowing SQLiteStatement, keyID: [UInt8], _ ring: KeyRing) {
         do throws(StoreError) {
-            try ContentKeyRow(reading: row).check(with: ring)
+            _ = try ContentKeyRow(reading: row).open(with: ring)
             return nil
         } catch .recordMalformed {
             self = .malformed(keyID: keyID)

@@ -68,26 +68,22 @@ package struct StoreSummary: Equatable, Sendable {
 package enum SealedKeyCheck {
     /// Hands over what is wrong with the keys, page by page, with the number of keys looked at so far.
     ///
-    /// Throws `keyEncryptionKeyDiffers` or `keyEncryptionKeyMissing` if the ring is not the file's. Returns nil for a
-    /// file of an older schema, whose keys can be checked once it was put back.
+    /// Throws `keyEncryptionKeyDiffers` or `keyEncryptionKeyMissing` if the ring is not the file's.
     package static func run(
         path: String, keyRing ring: KeyRing, report: (Int, [KeyFinding]) -> Void
-    ) throws(StorageOpeningError) -> Int? {
+    ) throws(StorageOpeningError) {
         var connection = try wrap(
             StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
         try wrap(StorageOpeningError.store, try connection.execute("PRAGMA query_only = ON"))
         try connection.checkProof(of: ring)
-        let newest = try wrap(
-            StorageOpeningError.store, try connection.readInteger("SELECT max(number) FROM schema_version"))
-        guard newest >= StoreSummary.knownSchema else { return nil }
-        return try wrap(StorageOpeningError.store) { () throws(StoreError) in
+        try wrap(StorageOpeningError.store) { () throws(StoreError) in
             var statement = try SQLiteKeyMaintenance.preparePages(on: &connection)
             var (count, last) = (0, [UInt8]())
             while true {
                 let step = try statement.checkKeys(after: last, limit: 500, ring)
                 count += step.count
                 report(count, step.findings)
-                guard let position = step.last else { return count }
+                guard let position = step.last else { return }
                 last = position
             }
         }

@@ -63,7 +63,7 @@ import Testing
         #expect(throws: CryptoError.authenticationFailed) { try sealing.open(cut, attributes: record.attributes) }
     }
 
-    /// Each argument differs in one property that a seal is bound to.
+    /// Each argument differs in one property by which a record is found.
     @Test(
         arguments: [
             (2, "movie", nil), (1, "movie2", nil), (1, "movi", nil), (1, "movie", 0), (1, "movie", 1),
@@ -87,58 +87,38 @@ import Testing
         }
     }
 
-    @Test func bindsTheDocumentedEncoding() throws {
-        let attributes = try Self.record(kid: 0xAB, content: "id", period: 0x0102_0304).attributes
-        let expected =
-            Array("LKCKEY01".utf8) + [0, 0, 0, 9] + [UInt8](repeating: 0xAB, count: 16) + [1]
-            + [0, 0, 0, 0, 1, 2, 3, 4] + [2] + Array("id".utf8)
-        #expect(KeySealing.associatedData(attributes, version: 9) == expected)
-        let unperiodic = try Self.record(kid: 0xAB, content: "id").attributes
-        #expect(KeySealing.associatedData(unperiodic, version: 9)[28...36] == [0, 0, 0, 0, 0, 0, 0, 0, 0])
-    }
-
-    /// Each argument differs in one property that form 1 is not bound to.
+    /// Each argument differs in one of the other properties.
     @Test(
         arguments: [
-            { $0.track = Track(.hd) }, { $0.scheme = .sampleAES }, { $0.state = .withdrawn }, { $0.createdAt += 1 },
+            { $0.track = Track(.hd) }, { $0.track = try Track(label: nil, contentType: .uhd) },
+            { $0.scheme = .sampleAES }, { $0.state = .withdrawn }, { $0.createdAt += 1 },
             { $0.leastHDCP = .type1 }, { $0.leastSecurityLevel = .main },
-        ] as [@Sendable (inout ContentKeyAttributes) -> Void])
-    func theSecondFormIsBoundToEverything(change: @Sendable (inout ContentKeyAttributes) -> Void) throws {
+        ] as [@Sendable (inout ContentKeyAttributes) throws -> Void])
+    func refusesARecordThatWasAltered(change: @Sendable (inout ContentKeyAttributes) throws -> Void) throws {
         let record = try Self.record()
-        let sealed = try sealing.seal(record)
         var attributes = record.attributes
-        change(&attributes)
-        #expect(throws: CryptoError.authenticationFailed) { try sealing.open(sealed, attributes: attributes) }
-        // The row as an older version stored it, which this version opens.
-        let unbound = SealedContentKey(keyVersion: 1, bytes: sealed.bytes)
-        #expect(try sealing.open(unbound, attributes: attributes).key == record.key)
-        #expect(try sealing.openUnbound(sealed, attributes: record.attributes) == record)
+        try change(&attributes)
+        #expect(attributes != record.attributes)
+        #expect(throws: CryptoError.authenticationFailed) {
+            try sealing.open(sealing.seal(record), attributes: attributes)
+        }
     }
 
-    /// If a version without form 2 seals a row again, form 2 remains with the older key-encryption key.
-    @Test func theSecondFormOfAnotherVersionSaysNothing() throws {
-        let record = try Self.record()
-        let newer = try Self.sealing(byte: 0x22, version: 2)
-        let mixed = SealedContentKey(
-            keyVersion: 2, bytes: try newer.seal(record).bytes, bound: try sealing.seal(record).bound)
-        #expect(!mixed.isBound)
-        #expect(try newer.open(mixed, attributes: record.attributes) == record)
-    }
-
-    @Test func bindsTheDocumentedEncodingOfTheSecondForm() throws {
-        var attributes = try Self.record(kid: 0xAB, content: "id").attributes
+    @Test func bindsTheDocumentedEncoding() throws {
+        var attributes = try Self.record(kid: 0xAB, content: "id", period: 0x0102_0304).attributes
         (attributes.leastHDCP, attributes.track) = (.type1, Track(.hd))
-        let start = KeySealing.associatedData(attributes, version: 9)
-        let bound = KeySealing.boundData(attributes, version: 9, besides: [1, 2, 3])
-        #expect(bound.prefix(8) == Array("LKCKEY02".utf8)[...])
-        #expect(bound[8..<start.count] == start[8...])
-        let words = [("HD", 2), ("hd", 2), ("cbcs", 4), ("live", 4)] as [(String, UInt8)]
-        var expected: [UInt8] = words.flatMap { [$0.1] + Array($0.0.utf8) }
+        var expected =
+            Array("LKCKEY01".utf8) + [0, 0, 0, 9] + [UInt8](repeating: 0xAB, count: 16) + [1]
+            + [0, 0, 0, 0, 1, 2, 3, 4]
+        let words = [("id", 2), ("HD", 2), ("hd", 2), ("cbcs", 4), ("live", 4)] as [(String, UInt8)]
+        expected += words.flatMap { [$0.1] + Array($0.0.utf8) }
         expected += Bytes16(high: 0, low: 1_700_000_000).bytes.suffix(8)
-        expected += [5]
-        expected += Array("type1".utf8)
-        expected += [0xFF, 1, 2, 3]
-        #expect(Array(bound[start.count...]) == expected)
+        expected += [5] + Array("type1".utf8) + [0xFF]
+        #expect(KeySealing.associatedData(attributes, version: 9) == expected)
+        let unperiodic = try Self.record(kid: 0xAB, content: "id").attributes
+        let data = KeySealing.associatedData(unperiodic, version: 9)
+        #expect(data[28...36] == [0, 0, 0, 0, 0, 0, 0, 0, 0])
+        #expect(data[40...43] == [0xFF, 2, UInt8(ascii: "s"), UInt8(ascii: "d")])
     }
 
     @Test func recognisesItsOwnProofAlone() throws {

@@ -207,17 +207,4 @@ import Testing
             #expect(try await store.check(after: nil, limit: 10).findings == [.sealBroken(keyID: record.keyID.bytes)])
         }
     }
-
-    /// The row is as a node of the previous version stores it.
-    @Test func bindsAnOlderRowWhenItIsSealedAgain() async throws {
-        try await database.withStore { store async throws in
-            let record = try SampleKeys.record(1)
-            _ = try await store.insert(record)
-            try database.execute("UPDATE content_key SET bound = NULL")
-            #expect(try await store.record(for: SampleKeys.reference(record.keyID.description)) == record)
-            #expect(try await store.rewrap(after: nil, limit: 10).changed == 1)
-            #expect(try await store.rewrap(after: nil, limit: 10).changed == 0)
-            #expect(try database.integer("SELECT count(*) FROM content_key WHERE bound IS NOT NULL") == 1)
-        }
-    }
 }

@@ -86,7 +86,7 @@ import Testing
                         breakSeal: { keyID in
                             let altered = try database.connect().query(
                                 """
-                                UPDATE content_key SET sealed = decode(repeat('00', 60), 'hex'), bound = NULL
+                                UPDATE content_key SET sealed = decode(repeat('00', 60), 'hex')
                                 WHERE kid = $1 RETURNING 1::int8
                                 """, [.bytes(keyID.bytes)], until: TestDatabase.deadline)
                             #expect(altered.rowCount == 1)
@@ -99,7 +99,6 @@ import Testing
         let (column, value): (String, PostgreSQLValue) =
             switch alteration {
             case .sealed(let bytes): ("sealed", .bytes(bytes))
-            case .bound(let bytes): ("bound", .bytes(bytes))
             case .contentID(let text): ("content_id", .text(text))
             case .periodIndex(let index): ("period_index", .integer(index))
             case .scheme(let text): ("scheme", .text(text))

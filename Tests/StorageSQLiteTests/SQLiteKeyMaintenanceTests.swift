@@ -33,9 +33,6 @@ import Testing
         case .sealed(let bytes):
             var statement = try connection.prepare("UPDATE content_key SET sealed = ?2 WHERE kid = ?1")
             try statement.run(keyID, bytes)
-        case .bound(let bytes):
-            var statement = try connection.prepare("UPDATE content_key SET bound = ?2 WHERE kid = ?1")
-            try statement.run(keyID, bytes)
         case .contentID(let text):
             var statement = try connection.prepare("UPDATE content_key SET content_id = ?2 WHERE kid = ?1")
             try statement.run(keyID, text)

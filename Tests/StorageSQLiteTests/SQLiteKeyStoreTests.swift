@@ -44,7 +44,7 @@ import Testing
                 breakSeal: { keyID in
                     var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
                     var statement = try connection.prepare(
-                        "UPDATE content_key SET sealed = zeroblob(60), bound = NULL WHERE kid = ?1")
+                        "UPDATE content_key SET sealed = zeroblob(60) WHERE kid = ?1")
                     try statement.run(keyID)
                     #expect(connection.changedRowCount == 1)
                 }))

@@ -66,11 +66,15 @@ import Testing
         }
     }
 
-    /// Alters each of the columns that are bound to the seal.
+    /// Alters the seal and each of the columns to which it is bound, except the state: a withdrawn key is not opened.
     @Test(
         arguments: [
             "UPDATE content_key SET content_id = 'other'", "UPDATE content_key SET period_index = 1",
             "UPDATE content_key SET kid = x'000000000000000000000000000000ff'",
+            "UPDATE content_key SET track_label = 'HD', content_type = 'hd'",
+            "UPDATE content_key SET content_type = 'uhd'", "UPDATE content_key SET scheme = 'sample-aes'",
+            "UPDATE content_key SET created_at = created_at + 1", "UPDATE content_key SET least_hdcp = 'none'",
+            "UPDATE content_key SET least_security_level = 'audio'",
             "UPDATE content_key SET sealed = zeroblob(60)", "UPDATE content_key SET sealed = x''",
             "UPDATE content_key SET sealed = substr(sealed, 1, 59)",
         ] as [LiteralSQL])

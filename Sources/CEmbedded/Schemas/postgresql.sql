@@ -19,13 +19,12 @@ CREATE TABLE content_key (
     scheme text NOT NULL,
     state text NOT NULL,
     created_at int8 NOT NULL,
-    content_type text,
+    content_type text NOT NULL,
     least_hdcp text,
     least_security_level text,
     key_version int8 NOT NULL REFERENCES key_encryption_key (version),
-    -- The key under the key-encryption key, and the second seal, which binds it to its attributes.
-    sealed bytea NOT NULL,
-    bound bytea
+    -- The key and its vector, sealed for this record (`KeySealing`).
+    sealed bytea NOT NULL
 );
 CREATE INDEX content_key_by_content ON content_key (content_id, kid);
 CREATE INDEX content_key_by_period ON content_key (content_id, period_index) WHERE period_index IS NOT NULL;
@@ -84,8 +83,8 @@ CREATE INDEX key_period_by_end ON key_period (ends_at) WHERE ends_at IS NOT NULL
 CREATE FUNCTION store_keys_1(
     in_locks text[], in_by_track bool[], in_kids bytea[], in_contents text[], in_labels text[],
     in_periods int8[], in_schemes text[], in_states text[], in_times int8[], in_types text[], in_hdcp text[],
-    in_levels text[], in_versions int8[], in_seals bytea[], in_bound bytea[], in_pair_kids bytea[],
-    in_pair_contents text[], in_aliases bytea[], in_alias_kids bytea[],
+    in_levels text[], in_versions int8[], in_seals bytea[], in_pair_kids bytea[], in_pair_contents text[],
+    in_aliases bytea[], in_alias_kids bytea[],
     OUT is_stored bool, OUT other_kid bytea, OUT other_content text
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -130,9 +129,9 @@ BEGIN
         LIMIT 1;
     IF FOUND THEN RETURN; END IF;
     INSERT INTO content_key (kid, content_id, track_label, period_index, scheme, state, created_at, content_type,
-            least_hdcp, least_security_level, key_version, sealed, bound)
+            least_hdcp, least_security_level, key_version, sealed)
         SELECT * FROM unnest(in_kids, in_contents, in_labels, in_periods, in_schemes, in_states, in_times, in_types,
-            in_hdcp, in_levels, in_versions, in_seals, in_bound);
+            in_hdcp, in_levels, in_versions, in_seals);
     INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest(in_aliases, in_alias_kids);
     is_stored := true;
 END $$;

@@ -40,9 +40,8 @@ CREATE TABLE content_key (
     least_hdcp TEXT,
     least_security_level TEXT,
     key_version INTEGER NOT NULL REFERENCES key_encryption_key (version),
-    -- The key and its vector, sealed in form 1 and in form 2 (`SealedContentKey`). Without form 2, form 1 is used.
-    sealed BLOB NOT NULL,
-    bound BLOB
+    -- The key and its vector, sealed for this record (`KeySealing`).
+    sealed BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX content_key_by_content ON content_key (content_id, kid);
 CREATE INDEX content_key_by_track ON content_key (content_id, track_label, period_index) WHERE state = 'live';

@@ -17,7 +17,6 @@ struct BackupVerification {
     private var findings: [BackupFinding] = []
     /// What is no fault, and worth a word.
     private var notes: [String] = []
-    private var keyCount: Int?
     private var ledger: LedgerVerified?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
@@ -230,12 +229,9 @@ struct BackupVerification {
         defer { progress.clear() }
         var found: [KeyFinding] = []
         do throws(StorageOpeningError) {
-            keyCount = try SealedKeyCheck.run(path: path, keyRing: ring) { count, page in
+            try SealedKeyCheck.run(path: path, keyRing: ring) { count, page in
                 found += page
                 progress.show(count)
-            }
-            if keyCount == nil {
-                notes.append("an older version made the backup; its keys can be checked once it is put back")
             }
         } catch .keyEncryptionKeyDiffers {
             // The fingerprints have named it, unless an older version of the key is wrong.

@@ -17,9 +17,8 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case storeOnlyKey
     case lockOfKeys
     case keysBehind
-    case resealKeys
+    case replaceKeys
     case aliasesOfKey
-    case setKeyState
     case deleteAlias
     case deleteKey
     case countKeys
@@ -78,7 +77,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds, periods_ahead, \
         tracks, scheme
         """
-    private static let keyColumns = "\(attributeColumns), key_version, sealed, bound"
+    private static let keyColumns = "\(attributeColumns), key_version, sealed"
 
     var sql: String {
         switch self {
@@ -156,7 +155,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .storeKeys:
             """
             SELECT is_stored, other_kid, other_content FROM store_keys_1(
-                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
             """
         case .storeOnlyKey:
             // The statement runs under `lockOfKeys`, so no key is stored between the check and the function. OFFSET
@@ -165,32 +164,24 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT is_stored, other_kid, other_content
             FROM (
                 SELECT $1::text[] AS locks WHERE NOT EXISTS (
-                    SELECT FROM content_key WHERE content_id = $20 AND state = 'live' AND kid <> $21)
+                    SELECT FROM content_key WHERE content_id = $19 AND state = 'live' AND kid <> $20)
                 OFFSET 0) AS gate
             CROSS JOIN LATERAL store_keys_1(
-                gate.locks, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+                gate.locks, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
             """
         case .lockOfKeys:
             // The lock that `store_keys_1` takes first, shared or alone.
             "SELECT hashtextextended('latchkey spellings', 0)"
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
-        case .resealKeys:
+        case .replaceKeys:
             // A row that has changed in the meantime stays as it is.
             """
-            WITH changed AS (
-                UPDATE content_key SET key_version = new.version, sealed = new.sealed, bound = new.bound
-                FROM unnest($1::bytea[], $2::int8[], $3::bytea[], $4::int8[], $5::bytea[], $6::bytea[])
-                    AS new (kid, version, sealed, old_version, old_sealed, bound)
-                WHERE content_key.kid = new.kid AND key_version = old_version AND content_key.sealed = old_sealed
-                RETURNING 1)
-            SELECT count(*) FROM changed
+            UPDATE content_key SET state = new.state, key_version = new.version, sealed = new.sealed
+            FROM unnest($1::bytea[], $2::text[], $3::int8[], $4::bytea[], $5::bytea[])
+                AS new (kid, state, version, sealed, old_sealed)
+            WHERE content_key.kid = new.kid AND content_key.sealed = old_sealed RETURNING content_key.kid
             """
         case .aliasesOfKey: "SELECT alias FROM asset_alias WHERE kid = $1 ORDER BY alias"
-        case .setKeyState:
-            """
-            UPDATE content_key SET state = $2, key_version = $3, sealed = $4, bound = $5
-            WHERE kid = $1 AND sealed = $6 AND state = $7 RETURNING kid
-            """
         case .deleteAlias: "DELETE FROM asset_alias WHERE alias = $1 AND kid = $2 RETURNING kid"
         case .deleteKey:
             // The foreign key of aliases is checked at the end of the statement, when they are deleted.

@@ -83,22 +83,29 @@ extension PostgreSQLStore: KeyMaintenance {
     package func rewrap(after keyID: KeyID?, limit: Int) async throws(StoreError) -> KeyRewrapStep {
         let found = try await run(.keysBehind, [.bytes(keyID?.bytes ?? []), .integer(Int64(limit))], .read)
         let rows = try found.rows(read: StoredContentKey.init(reading:))
-        var changes: [(row: StoredContentKey, sealed: SealedContentKey)] = []
-        for row in rows where row.needsSealing(with: ring) {
-            changes.append((row, try StoredContentKey(sealing: row.open(with: ring), with: ring.current).sealed))
+        var changes: [(old: StoredContentKey, new: StoredContentKey)] = []
+        for row in rows where row.sealed.keyVersion != ring.current.version {
+            changes.append((row, try StoredContentKey(sealing: row.open(with: ring), with: ring.current)))
         }
-        if !changes.isEmpty {
-            _ = try await run(
-                .resealKeys,
-                [
-                    .byteArrays(changes.map(\.row.attributes.keyID.bytes)),
-                    .integers(changes.map { Int64($0.sealed.keyVersion) }), .byteArrays(changes.map(\.sealed.bytes)),
-                    .integers(changes.map { Int64($0.row.sealed.keyVersion) }),
-                    .byteArrays(changes.map(\.row.sealed.bytes)), .byteArrays(changes.map { $0.sealed.bound ?? [] }),
-                ], .read)
-        }
+        if !changes.isEmpty { _ = try await replace(changes) }
         return KeyRewrapStep(
             last: rows.count < limit ? nil : rows.last?.attributes.keyID, count: rows.count, changed: changes.count)
+    }
+
+    /// Replaces the state and seal of rows. Rows that have changed in the meantime stay as they are. Returns the number
+    /// of replaced rows.
+    private func replace(
+        _ changes: [(old: StoredContentKey, new: StoredContentKey)]
+    ) async throws(StoreError) -> Int {
+        let new = changes.map(\.new)
+        return try await run(
+            .replaceKeys,
+            [
+                .byteArrays(new.map(\.attributes.keyID.bytes)), .texts(new.map(\.attributes.state.rawValue)),
+                .integers(new.map { Int64($0.sealed.keyVersion) }), .byteArrays(new.map(\.sealed.bytes)),
+                .byteArrays(changes.map(\.old.sealed.bytes)),
+            ], .read
+        ).rowCount
     }
 
     package func forgetUnusedKeys() async throws(StoreError) -> Int {
@@ -113,7 +120,7 @@ extension PostgreSQLStore: KeyMaintenance {
         for row in 0..<found.rowCount {
             let stored = try found[row].bytes(at: 0)
             do throws(StoreError) {
-                try StoredContentKey(reading: found[row]).check(with: ring)
+                _ = try StoredContentKey(reading: found[row]).open(with: ring)
             } catch .recordMalformed {
                 findings.append(.malformed(keyID: stored))
             } catch {
@@ -146,16 +153,7 @@ extension PostgreSQLStore: KeyMaintenance {
             let found = try await run(.keyByID, [.bytes(keyID.bytes)], .read)
             guard found.rowCount == 1 else { throw .keyUnknown(keyID) }
             let row = try StoredContentKey(reading: found[0])
-            let sealed = try row.sealed(in: state, with: ring)?.sealed ?? row.sealed
-            let changed = try await run(
-                .setKeyState,
-                [
-                    .bytes(keyID.bytes), .text(state.rawValue), .integer(Int64(sealed.keyVersion)),
-                    .bytes(sealed.bytes),
-                    sealed.bound.map { .bytes($0) } ?? .null, .bytes(row.sealed.bytes),
-                    .text(row.attributes.state.rawValue),
-                ], .read)
-            if changed.rowCount == 1 { return }
+            if try await replace([(row, row.sealed(in: state, with: ring))]) == 1 { return }
         }
         throw .unavailable(.busy)
     }
@@ -190,7 +188,6 @@ extension [StoredContentKey] {
             .texts(attributes.map { $0.leastHDCP?.rawValue }),
             .texts(attributes.map { $0.leastSecurityLevel?.rawValue }),
             .integers(map { Int64($0.sealed.keyVersion) }), .byteArrays(map(\.sealed.bytes)),
-            .byteArrays(map { $0.sealed.bound ?? [] }),
         ]
     }
 }
