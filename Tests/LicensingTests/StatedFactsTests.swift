@@ -35,7 +35,7 @@ import Testing
             let size = entry.encoded().count
             #expect(try LedgerEntry(parsing: entry.encoded()).stated == expected)
             entry.stated = nil
-            #expect(size - entry.encoded().count <= 24)
+            #expect(size - entry.encoded().count <= DeviceSummary.sizeMaximum)
         }
     }
 

@@ -2,15 +2,10 @@ import ByteCoding
 
 /// The encoding of an entry, which a ledger stores, seals and ships.
 ///
-/// There are five versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
-/// refusal, or the issuer of a token without a subject as the only fact. Version 4 has the player's own names among
-/// the facts, and version 5 what the device has stated about itself. An entry is written in the first version that has
-/// a place for all of its fields. Programs that know only that version can then read it.
-///
 ///     size  field
-///        1  version, 1 to 5
+///        1  version, 1
 ///        1  kind
-///   2 or 4  flags, below, big-endian, 4 bytes from version 2 on; all other bits are 0
+///        4  flags, below, big-endian; all other bits are 0
 ///       16  license
 ///    1...10  time, as a signed number; only with flag 0x0001, otherwise it is the second in the license's id
 ///       16  previous license                      flag 0x0002
@@ -26,13 +21,13 @@ import ByteCoding
 ///    1...10  end less time, as a signed number     flag 0x0400
 ///     1...5  playback, a number                    flag 0x0800
 ///    1...10  renewal less time, as a signed number flag 0x1000
-///    1...65  actor, a text of at most 64 bytes     flag 0x2000, version 2
-///    1...65  request id, a text of at most 64 bytes flag 0x4000, version 2
+///    1...65  actor, a text of at most 64 bytes     flag 0x2000
+///    1...65  request id, a text of at most 64 bytes flag 0x4000
 ///        25  a device's report: flags (8), title id (16), number of stream ids (1); then 16 bytes for each;
-///            flag 0x8000, version 2
+///            flag 0x8000
 ///        1  number of facts, at least 1, in the order of their names; for each its name (1) and a text of at most 64,
-///            128 (issuer, content of the player) or 192 bytes (found, expected, cause); flag 0x10000, version 3
-///    6...22  `DeviceSummary`                        flag 0x20000, version 5
+///            128 (issuer, content of the player) or 192 bytes (found, expected, cause); flag 0x10000
+///    6...22  `DeviceSummary`                        flag 0x20000
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last. The last
 /// byte is zero only in the number 0. A signed number n is the number 2n, or -2n - 1 if it is negative. A difference of
@@ -43,12 +38,8 @@ import ByteCoding
 /// Each entry has exactly one encoding: a longer or different one is refused. A license of a named subject with a UUID
 /// as its token id takes about 120 bytes.
 extension LedgerEntry {
-    /// The versions that are written. Other versions are refused.
-    static let firstVersion: UInt8 = 1
-    static let secondVersion: UInt8 = 2
-    static let thirdVersion: UInt8 = 3
-    static let fourthVersion: UInt8 = 4
-    static let fifthVersion: UInt8 = 5
+    /// The version that is written. Other versions are refused.
+    static let version: UInt8 = 1
     /// The largest size of a content id, in bytes.
     package static let contentSizeMaximum = 200
     /// The largest size of a token id, cookie or detail, in bytes.
@@ -71,27 +62,13 @@ extension LedgerEntry {
         return entry
     }
 
-    /// Whether version 1 has a place for all of the entry's fields.
-    private var fitsFirstVersion: Bool {
-        kind.isOfVersion1 && actor == nil && request == nil && report == nil && facts.isEmpty
-    }
-
-    /// The first version that has a place for all of the entry's fields.
-    private var version: UInt8 {
-        guard stated == nil else { return Self.fifthVersion }
-        if let last = facts.all.last { return last.name > .cause ? Self.fourthVersion : Self.thirdVersion }
-        return fitsFirstVersion ? Self.firstVersion : Self.secondVersion
-    }
-
     /// Returns the encoding of `bounded`.
     package func encoded() -> [UInt8] {
         var writer = LedgerFieldWriter()
         let hasOwnTime = at != license.second
-        let version = version
-        let flags = flags(hasOwnTime: hasOwnTime)
-        writer.write(version)
+        writer.write(Self.version)
         writer.write(kind.rawValue)
-        if version == Self.firstVersion { writer.write(UInt16(truncatingIfNeeded: flags)) } else { writer.write(flags) }
+        writer.write(flags(hasOwnTime: hasOwnTime))
         writer.write(license.bytes)
         if hasOwnTime { writer.write(signed: at) }
         if let previous { writer.write(previous.bytes) }
@@ -119,11 +96,10 @@ extension LedgerEntry {
     package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
-        guard (Self.firstVersion...Self.fifthVersion).contains(version) else { throw .unsupportedVersion(version) }
+        guard version == Self.version else { throw .unsupportedVersion(version) }
         guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
-        let flags = try LedgerEntryFlags(
-            parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32(),
-            known: .known(toVersion: version))
+        let flags = LedgerEntryFlags(rawValue: try reader.readFixedUInt32())
+        guard flags.isSubset(of: .all) else { throw .notCanonical }
         let license = LicenseID(try reader.readBytes16())
         let at = flags.contains(.ownTime) ? try reader.readSigned() : license.second
         guard !flags.contains(.ownTime) || at != license.second else { throw .notCanonical }
@@ -148,7 +124,6 @@ extension LedgerEntry {
         if flags.contains(.facts) { facts = try reader.readFacts() }
         if flags.contains(.stated) { stated = try reader.readDeviceSummary() }
         try reader.finish()
-        guard self.version == version else { throw .notCanonical }
     }
 
     private func flags(hasOwnTime: Bool) -> UInt32 {
@@ -207,25 +182,7 @@ private struct LedgerEntryFlags: OptionSet {
     static let report = LedgerEntryFlags(rawValue: 0x8000)
     static let facts = LedgerEntryFlags(rawValue: 0x10000)
     static let stated = LedgerEntryFlags(rawValue: 0x20000)
-
-    init(rawValue: UInt32) {
-        self.rawValue = rawValue
-    }
-
-    /// The flags that a version has.
-    static func known(toVersion version: UInt8) -> LedgerEntryFlags {
-        switch version {
-        case LedgerEntry.firstVersion: LedgerEntryFlags(rawValue: 0x1FFF)
-        case LedgerEntry.secondVersion: LedgerEntryFlags(rawValue: 0xFFFF)
-        case LedgerEntry.thirdVersion, LedgerEntry.fourthVersion: LedgerEntryFlags(rawValue: 0x1FFFF)
-        default: LedgerEntryFlags(rawValue: 0x3FFFF)
-        }
-    }
-
-    init(parsing bits: UInt32, known: LedgerEntryFlags) throws(LedgerEntryError) {
-        self.init(rawValue: bits)
-        guard isSubset(of: known) else { throw .notCanonical }
-    }
+    static let all = LedgerEntryFlags(rawValue: 0x3FFFF)
 }
 
 extension LicenseID {

@@ -67,9 +67,6 @@ package struct LedgerEntry: Equatable, Sendable {
         case keyDelivered = 60
         /// An operator has changed the key rotation of a live content. The detail describes the new rotation.
         case rotationSet = 61
-
-        /// Whether an entry of version 1 can have this kind.
-        var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }
     }
 
     package var kind: Kind
@@ -111,8 +108,7 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The content of a device's report; nil for all kinds but `syncReportAccepted`. Also nil for reports of version 1,
     /// which have no more content than `until`.
     package var report: DeviceReport?
-    /// What the device has stated about itself, of a license and of a refusal whose SPC was open. Rows of versions
-    /// before 5 have none.
+    /// What the device has stated about itself, of a license and of a refusal whose SPC was open.
     package var stated: DeviceSummary?
     /// What was found and expected, of a refusal. Other kinds have at most the facts `issuer`, `playerSession` and
     /// `playerContent`. Content, key id and subject are in the entry's own fields.

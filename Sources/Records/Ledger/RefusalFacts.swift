@@ -7,7 +7,7 @@ import ByteCoding
 /// characters become "?", so that no client steers a terminal.
 package struct RefusalFacts: Equatable, Sendable {
     /// What a fact is about, in the order in which facts are shown. The raw values are stored, and never change.
-    package enum Name: UInt8, Sendable, CaseIterable, Comparable {
+    package enum Name: UInt8, Sendable, CaseIterable {
         /// The listener that accepted the connection.
         case listener = 1
         /// The client's address or network, as `logging.clientAddress` has it.
@@ -37,8 +37,6 @@ package struct RefusalFacts: Equatable, Sendable {
         case playerContent = 13
         /// What the device has stated about itself: the text of a `DeviceSummary`.
         case device = 14
-
-        package static func < (one: Name, other: Name) -> Bool { one.rawValue < other.rawValue }
 
         /// The word in log lines and answers; never changes.
         package var word: String {

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func isEncodedAsDocumented() throws {
-        let parts = ["03 03 00010000", "018bcfe568fa 0000 0000000000000000", "01 63", "02", "01 01 70", "0a 01 42"]
+        let parts = ["01 03 00010000", "018bcfe568fa 0000 0000000000000000", "01 63", "02", "01 01 70", "0a 01 42"]
         #expect(Hexadecimal.encode(Self.entry.encoded()) == parts.joined().filter { $0 != " " })
         #expect(try LedgerEntry(parsing: Self.entry.encoded()) == Self.entry)
     }
@@ -54,42 +54,14 @@ import Testing
 
     @Test(arguments: [
         ("no fact", "00"), ("a fact twice", "02 01 01 70 01 01 70"), ("another order", "02 0a 01 42 01 01 70"),
-        ("an unknown fact", "01 0c 01 70"), ("a fact with a field of its own", "01 06 01 70"),
+        ("an unknown fact", "01 0f 01 70"), ("a fact with a field of its own", "01 06 01 70"),
         ("an empty fact", "01 01 00"), ("a control character", "01 01 01 1b"),
         ("a text that is too long", "01 01 41" + String(repeating: "61", count: 65)),
     ])
     func refuses(what: String, digits: String) throws {
-        let head = "03 03 00010000 018bcfe568fa00000000000000000000 01 63"
+        let head = "01 03 00010000 018bcfe568fa00000000000000000000 01 63"
         let bytes = try Hexadecimal.decode((head + digits).filter { $0 != " " })
         #expect(throws: LedgerEntryError.notCanonical, "\(what)") { try LedgerEntry(parsing: bytes) }
-    }
-
-    /// A program that knows version 2 still reads what that version can say.
-    @Test func writesTheThirdVersionForFactsAlone() throws {
-        var entry = Self.entry
-        entry.facts = RefusalFacts()
-        #expect(entry.encoded()[0] == 1)
-        entry.request = "r"
-        #expect(entry.encoded()[0] == 2)
-        // What version 2 can say is not version 3.
-        let parts = ["03 03 00004000", "018bcfe568fa 0000 0000000000000000", "01 63", "01 72"]
-        let bytes = try Hexadecimal.decode(parts.joined().filter { $0 != " " })
-        #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes) }
-    }
-
-    /// A program that knows version 3 still reads rows of players without CMCD.
-    @Test func writesTheFourthVersionForThePlayersNamesAlone() throws {
-        var entry = Self.entry
-        #expect(entry.encoded()[0] == 3)
-        entry.facts[.playerContent] = "c"
-        var bytes = entry.encoded()
-        #expect(bytes[0] == 4)
-        #expect(try LedgerEntry(parsing: bytes) == entry)
-        bytes[0] = 3
-        #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes) }
-        bytes = Self.entry.encoded()
-        bytes[0] = 4
-        #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes) }
     }
 
     @Test func isFoundByTheRequest() {
