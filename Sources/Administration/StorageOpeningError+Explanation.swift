@@ -36,8 +36,7 @@ extension StorageOpeningError {
         case .inUse: "another daemon has its ledger; each node needs a database file of its own"
         case .ledgerDiffers:
             "its ledger does not end with a batch that ledger.key or a key of ledger.olderKeys sealed; configure the key that it was written "
-                + "with and, for a ledger of an older version, the node's name of that time (node), or see what is wrong: latchkey ledger "
-                + "verify"
+                + "with, or see what is wrong: latchkey ledger verify"
         case .threadNotStarted: "the system started no thread for the writer; raise the limit of tasks"
         case .store(let error): error.explanation
         }

@@ -24,18 +24,10 @@ package enum OpenedLedger {
         return keys
     }
 
-    /// The chain that verifies this node's ledger. If the ledger does not exist yet, its id is the node's label.
-    package static func chain(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain
+    /// The file of this node's ledger.
+    package static func ledger(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerFile
     {
-        let keys = try keys(file, context)
-        let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
-        do throws(StorageOpeningError) {
-            return try LedgerFile(path: path, keys: keys, label: label).chain()
-        } catch .store(.unavailable(.notWritable)) {
-            return LedgerChain(keys: keys, node: label)
-        } catch {
-            throw explain(error, path)
-        }
+        LedgerFile(path: file.configuration.storage.databasePath, keys: try keys(file, context))
     }
 
     /// The chain that seals rows of this node's ledger. The ledger is made if it does not exist yet, because its first
@@ -43,28 +35,8 @@ package enum OpenedLedger {
     package static func prepared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError)
         -> LedgerChain
     {
-        let keys = try keys(file, context)
-        let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
-        do throws(StorageOpeningError) {
-            return try LedgerFile(path: path, keys: keys, label: label).prepare(.none)
-        } catch {
-            throw explain(error, path)
-        }
-    }
-
-    /// The versions of ledger keys that have sealed batches, but are not configured.
-    package static func missingKeyVersions(
-        _ file: ConfigurationFile, _ context: CommandContext
-    ) throws(CommandError) -> [Int64] {
-        let keys = try keys(file, context)
-        let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
-        do throws(StorageOpeningError) {
-            return try LedgerFile(path: path, keys: keys, label: label).missingKeyVersions()
-        } catch .store(.unavailable(.notWritable)) {
-            return []
-        } catch {
-            throw explain(error, path)
-        }
+        let ledger = try ledger(file, context)
+        return try wrap(CommandError.opening(ledger.path), try ledger.prepare(.none))
     }
 
     /// Throws if the configuration names no database that all nodes share.

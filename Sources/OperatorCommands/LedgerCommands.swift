@@ -281,15 +281,18 @@ struct LedgerVerification {
         "--checkpoints", .value("FILE"), help: "lines of the log that have checkpoints; other lines are skipped")
 
     private let path: String
-    private let chain: LedgerChain
+    /// Nil for a ledger that does not exist yet.
+    private let chain: LedgerChain?
     private let checkpoints: [LedgerCheckpoint]
     private let missingVersions: [Int64]
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(.config), context)
         path = file.configuration.storage.databasePath
-        chain = try OpenedLedger.chain(file, context)
-        missingVersions = try OpenedLedger.missingKeyVersions(file, context)
+        let ledger = try OpenedLedger.ledger(file, context)
+        (chain, missingVersions) = try wrap(CommandError.opening(path)) { () throws(StorageOpeningError) in
+            (try ledger.chain(), try ledger.missingKeyVersions())
+        }
         checkpoints =
             try arguments.value(Self.checkpoints).map { path throws(CommandError) in
                 try Self.read(path, context)
@@ -299,8 +302,9 @@ struct LedgerVerification {
         }
     }
 
-    /// Reads the whole ledger.
+    /// Reads the whole ledger. A ledger that does not exist yet is good.
     func verify(_ context: CommandContext) throws(CommandError) -> Outcome {
+        guard let chain else { return Outcome() }
         var progress = CommandProgress(context, unit: "entries verified")
         var outcome = Outcome()
         do {
@@ -329,6 +333,7 @@ struct LedgerVerification {
     }
 
     func run(_ context: CommandContext, asJSON: Bool) throws(CommandError) {
+        guard let chain else { throw CommandError.opening(path)(.ledgerMissing(path: path)) }
         let result = try verify(context)
         let findings = result.findings
         // A ledger whose node no checkpoint names was not compared with anything: it may have been replaced.

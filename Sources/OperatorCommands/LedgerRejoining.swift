@@ -31,14 +31,7 @@ struct LedgerRejoining {
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         file = try OpenedLedger.configuration(arguments.required(.config), context)
         self.context = context
-        let ledger = LedgerFile(
-            path: file.configuration.storage.databasePath, keys: try OpenedLedger.keys(file, context),
-            label: file.configuration.nodeLabel)
-        do throws(StorageOpeningError) {
-            chain = try ledger.prepare(.none)
-        } catch {
-            throw OpenedLedger.explain(error, ledger.path)
-        }
+        chain = try OpenedLedger.prepared(file, context)
     }
 
     func run(asJSON: Bool) async throws(CommandError) {
@@ -119,15 +112,12 @@ struct LedgerRejoining {
     // MARK: A ledger that was lost
 
     private func succeed(_ store: PostgreSQLStore) async throws(CommandError) -> [String] {
-        let label = file.configuration.nodeLabel
         let lost = try await read { () async throws(StoreError) in
-            try await store.lostNodes(besides: node, label: label, silence: 0)
+            try await store.lostNodes(besides: node, label: file.configuration.node, silence: 0)
         }
         for lostNode in lost {
             try append("goes on for \(lostNode)")
-            try await read { () async throws(StoreError) in
-                try await store.succeed(lostNode, by: node, label: label)
-            }
+            try await read { () async throws(StoreError) in try await store.succeed(lostNode, by: node) }
         }
         return lost.map(\.text)
     }

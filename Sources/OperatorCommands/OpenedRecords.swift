@@ -32,9 +32,7 @@ final class OpenedRecords: Sendable {
         }
 
         ledger = try Self.openLedger(
-            LedgerFile(
-                path: file.configuration.storage.databasePath, keys: keys, label: file.configuration.nodeLabel), secrets
-        )
+            LedgerFile(path: file.configuration.storage.databasePath, keys: keys), secrets)
         if let settings, let ring {
             shared = try wrap(
                 CommandError.shared, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets))

@@ -91,8 +91,7 @@ extension LedgerArguments {
         } else if found.isEmpty {
             context.note("no entry matches")
         } else {
-            try context.print(
-                found.map { "\($0.node.label ?? $0.node.node.text)  \($0.find.text)" }.joined(separator: "\n"))
+            try context.print(found.map { "\($0.node.label)  \($0.find.text)" }.joined(separator: "\n"))
         }
         if !isComplete { context.note("there are more entries; raise --limit, or add options") }
     }
@@ -223,7 +222,7 @@ struct SharedLedgerVerification {
     private func print(_ outcomes: [Outcome], asJSON: Bool) throws(CommandError) {
         guard asJSON else {
             for outcome in outcomes {
-                let name = outcome.node.label.map { "\($0) (\(outcome.node.node))" } ?? outcome.node.node.text
+                let name = "\(outcome.node.label) (\(outcome.node.node))"
                 for finding in outcome.findings { try context.print("\(name): \(finding.text)") }
                 if outcome.findings.isEmpty {
                     try context.print(

@@ -45,15 +45,14 @@ private struct StoreCheck {
 
     private let store: OpenedKeyStore
     private let ledger: LedgerVerification
-    private let ledgerPath: String
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.context = context
         // The files come first, because damage in them may prevent everything else from opening them.
         let path = try arguments.required(.config)
-        ledgerPath = try OpenedLedger.configuration(path, context).configuration.storage.databasePath
-        try Self.refuseDamaged(ledgerPath, context)
+        let file = try OpenedLedger.configuration(path, context)
+        try Self.refuseDamaged(file.configuration.storage.databasePath, context)
         store = try OpenedKeyStore(configuration: path, context)
         ledger = try LedgerVerification(arguments, context)
     }
@@ -76,7 +75,7 @@ private struct StoreCheck {
 
     func run(asJSON: Bool) async throws(CommandError) {
         let keys = try await checkKeys()
-        let entries = try verifyLedger()
+        let entries = try ledger.verify(context)
         let findingCount = keys.findings.count + entries.findings.count
         if asJSON {
             try context.printObject { writer in
@@ -121,21 +120,5 @@ private struct StoreCheck {
             progress.show(count)
         } while position != nil
         return (count, findings)
-    }
-
-    /// Verifies the ledger. A ledger that the daemon has not begun yet is good.
-    private func verifyLedger() throws(CommandError) -> LedgerVerification.Outcome {
-        let hasLedger: Bool
-        do throws(StorageOpeningError) {
-            _ = try LedgerReader.open(path: ledgerPath)
-            hasLedger = true
-        } catch .ledgerMissing {
-            hasLedger = false
-        } catch .store(.unavailable(.notWritable)) {
-            hasLedger = false
-        } catch {
-            throw OpenedLedger.explain(error, ledgerPath)
-        }
-        return hasLedger ? try ledger.verify(context) : LedgerVerification.Outcome()
     }
 }

@@ -56,8 +56,8 @@ private struct StoreInformation {
             try context.printObject { writer in
                 writer.member("kind", shared == nil ? "sqlite" : "postgresql")
                 writer.member("path", path)
-                writer.member("node", summary.node?.text)
-                writer.member("name", file.configuration.nodeLabel.text)
+                writer.member("node", summary.node.text)
+                writer.member("name", file.configuration.node)
                 writer.member("program", LatchkeyVersion.current)
                 write(summary, disk, to: &writer)
                 writer.object("shared", shared) { $1.write(to: &$0) }
@@ -105,7 +105,7 @@ private struct StoreInformation {
     private func lines(_ summary: StoreSummary, _ disk: DiskUse) -> [(String, String)] {
         var lines = [
             ("database", file.configuration.storage.databasePath),
-            ("node", "\(summary.node?.text ?? "not named yet"), called \(file.configuration.nodeLabel)"),
+            ("node", "\(summary.node), called \(file.configuration.node)"),
             ("schema", Self.schema(summary.schema, summary.oldestProgram, StoreSummary.knownSchema)),
             ("size", "\(Self.mebibytes(disk.size)), and \(Self.mebibytes(disk.logSize)) of log"),
             ("free disk", disk.free.map(Self.mebibytes) ?? "not known"),

@@ -83,13 +83,3 @@ extension ConfigurationLoader {
         }
     }
 }
-
-extension Configuration {
-    /// The name of the node, which is the id of a ledger from an old version without random ids.
-    package var nodeLabel: NodeID {
-        do { return try NodeID(node) } catch {
-            // The configuration allows only names that are valid here.
-            preconditionFailure("a configured node has a name")
-        }
-    }
-}

@@ -5,30 +5,25 @@ package import Records
 
 /// Opens the file of a node's ledger, and checks that the ledger and the configured secrets belong together.
 ///
-/// The id of a node is made with its ledger and kept in it. The name in the configuration is only a label for people,
-/// so a renamed machine, or a new container with the same volume, continues the same ledger. The id of a ledger of an
-/// older version is the label that the node had then.
+/// The id of a node is made with its ledger and kept in it. The name in the configuration is only for people, so a
+/// renamed machine, or a new container with the same volume, continues the same ledger.
 package struct LedgerFile {
     package let path: String
     private let keys: LedgerKeys
-    private let label: NodeID
     private let busyTimeoutMilliseconds: Int32
 
-    /// - Parameters:
-    ///   - label: The name of the node in the configuration. It is the id of a ledger that an older version made.
-    ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
-    package init(path: String, keys: LedgerKeys, label: NodeID, busyTimeoutMilliseconds: Int32 = 5000) {
+    /// - Parameter busyTimeoutMilliseconds: How long a write waits for another process's write.
+    package init(path: String, keys: LedgerKeys, busyTimeoutMilliseconds: Int32 = 5000) {
         self.path = path
         self.keys = keys
-        self.label = label
         self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     }
 
     /// Opens the file, or creates it with mode 0600, and migrates its schema. Compares the secrets with their stored
     /// proofs, and stores proofs of new secrets.
     ///
-    /// Throws `secretDiffers` if a secret is not the one of the file. Throws `ledgerDiffers` if the ledger of an older
-    /// version was made under another key or label.
+    /// Throws `secretDiffers` if a secret is not the one of the file. Throws `ledgerDiffers` if none of the keys has
+    /// sealed the ledger's last batch.
     package func prepare(_ secrets: SharedSecrets) throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.prepare(path)
         var connection = try connect()
@@ -37,7 +32,8 @@ package struct LedgerFile {
         try wrap(StorageOpeningError.store, try connection.beginImmediate())
         do throws(StorageOpeningError) {
             try connection.establishSecrets(secrets, keys)
-            let chain = try identified(&connection)
+            let chain = try chain(of: &connection)
+            try verifyEnd(chain, &connection)
             try wrap(StorageOpeningError.store, try connection.commit())
             return chain
         } catch {
@@ -59,19 +55,16 @@ package struct LedgerFile {
         }
     }
 
-    /// Returns the chain that verifies the ledger of an existing file. Changes nothing.
-    package func chain() throws(StorageOpeningError) -> LedgerChain {
+    /// Returns the chain that verifies the ledger; nil if the file does not exist or is empty. Changes nothing.
+    package func chain() throws(StorageOpeningError) -> LedgerChain? {
         try DatabaseFile.checkPermissions(path)
-        var connection = try connect()
-        guard try connection.isUsable(path: path) else { return LedgerChain(keys: keys, node: label) }
-        return LedgerChain(
-            keys: keys, node: try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label)
+        guard var connection = try existing() else { return nil }
+        return try chain(of: &connection)
     }
 
-    /// Returns the versions of ledger keys that have sealed batches of an existing file, but are not configured.
+    /// Returns the versions of ledger keys that have sealed batches, but are not configured.
     package func missingKeyVersions() throws(StorageOpeningError) -> [Int64] {
-        var connection = try connect()
-        guard try connection.isUsable(path: path) else { return [] }
+        guard var connection = try existing() else { return [] }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             keys.missingVersions(among: try connection.secretProofs())
         }
@@ -79,9 +72,7 @@ package struct LedgerFile {
 
     /// Returns the secret that an existing file was used with and that is not configured; nil if there is none.
     package func unconfigured(_ secrets: SharedSecrets) throws(StorageOpeningError) -> SecretProof.Name? {
-        guard try DatabaseFile.exists(path) else { return nil }
-        var connection = try connect()
-        guard try connection.isUsable(path: path) else { return nil }
+        guard var connection = try existing() else { return nil }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             try secrets.unconfigured(in: &connection)
         }
@@ -91,14 +82,19 @@ package struct LedgerFile {
     /// nothing. A file that does not exist yet is accepted if `prepare` could make it.
     package func check(_ secrets: SharedSecrets, _ ring: KeyRing?) throws(StorageOpeningError) {
         try DatabaseFile.checkAccess(path)
-        guard try DatabaseFile.exists(path) else { return }
         try DatabaseFile.checkPermissions(path)
-        var connection = try connect()
-        guard try connection.isUsable(path: path) else { return }
+        guard var connection = try existing() else { return }
         if let ring { try connection.checkProof(of: ring) }
         try connection.checkSecrets(secrets, keys)
-        let node = try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label
-        try verifyEnd(LedgerChain(keys: keys, node: node), &connection)
+        try verifyEnd(chain(of: &connection), &connection)
+    }
+
+    /// Opens the file; nil if it does not exist or is empty.
+    private func existing() throws(StorageOpeningError) -> SQLiteConnection? {
+        guard try DatabaseFile.exists(path) else { return nil }
+        var connection = try connect()
+        guard try connection.isUsable(path: path) else { return nil }
+        return connection
     }
 
     private func connect() throws(StorageOpeningError) -> SQLiteConnection {
@@ -107,28 +103,8 @@ package struct LedgerFile {
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
     }
 
-    /// Returns the chain with the id of the ledger. An empty ledger gets a random id; the ledger of an older version
-    /// gets the label.
-    private func identified(_ connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
-        if let id = try wrap(StorageOpeningError.store, try connection.storedNodeID()) {
-            let chain = LedgerChain(keys: keys, node: id)
-            try verifyEnd(chain, &connection)
-            return chain
-        }
-        let isEmpty =
-            try wrap(
-                StorageOpeningError.store,
-                try connection.readInteger("SELECT count(*) FROM (SELECT 1 FROM ledger_batch LIMIT 1)"))
-            == 0
-        let id: NodeID
-        do { id = isEmpty ? try .random() : label } catch { throw .store(.cryptographyFailed) }
-        let chain = LedgerChain(keys: keys, node: id)
-        try verifyEnd(chain, &connection)
-        try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            var insert = try connection.prepare("INSERT INTO ledger_node (id, node) VALUES (1, ?1)")
-            try insert.run(id.text)
-        }
-        return chain
+    private func chain(of connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
+        LedgerChain(keys: keys, node: try wrap(StorageOpeningError.store, try connection.nodeID()))
     }
 
     private func verifyEnd(_ chain: LedgerChain, _ connection: inout SQLiteConnection) throws(StorageOpeningError) {
@@ -138,17 +114,15 @@ package struct LedgerFile {
         }
         guard isSealed else { throw .ledgerDiffers(path: path) }
     }
-
 }
 
 extension SQLiteConnection {
-    /// Returns the stored id of the ledger; nil if the ledger has none yet.
-    mutating func storedNodeID() throws(StoreError) -> NodeID? {
+    /// Returns the id of the ledger.
+    mutating func nodeID() throws(StoreError) -> NodeID {
         var select = try prepare("SELECT node FROM ledger_node WHERE id = 1")
-        return try select.first { row throws(StoreError) in
-            let text = try row.text(at: 0)
-            do { return try NodeID(text) } catch { throw .recordMalformed }
-        }
+        let text = try select.first { row throws(StoreError) in try row.text(at: 0) }
+        guard let text, let id = try? NodeID(text) else { throw .recordMalformed }
+        return id
     }
 
     /// Whether the file has this program's tables; false if it is empty.

@@ -8,8 +8,8 @@ package struct StoreSummary: Equatable, Sendable {
     package var schema: Int64
     /// Programs that know fewer steps than this cannot work with it.
     package var oldestProgram: Int64
-    /// The id of the node whose ledger it is; nil for a ledger that has none yet.
-    package var node: NodeID?
+    /// The id of the node whose ledger it is.
+    package var node: NodeID
     /// The first sequence of the ledger's rows; nil if there are none.
     package var firstSequence: Int64?
     /// To what the ledger's next batch is tied.
@@ -58,7 +58,7 @@ package struct StoreSummary: Equatable, Sendable {
         (link, sealedAt) = (last?.link ?? .start, last?.at)
         entryCount = try connection.readInteger("SELECT count(*) FROM ledger_entry")
         firstSequence = entryCount > 0 ? try connection.readInteger("SELECT min(sequence) FROM ledger_entry") : nil
-        node = try connection.storedNodeID()
+        node = try connection.nodeID()
         var clock = try connection.prepare("SELECT settled FROM clock WHERE id = 1")
         settled = try clock.first { row throws(StoreError) in try row.integer(at: 0) }
     }

@@ -13,8 +13,6 @@ struct ConfiguredLedger {
         var loader = ConfigurationLoader(file, environment: [:])
         let (keys, pseudonymizer) = (loader.ledgerKeys(), loader.pseudonymizer())
         self.pseudonymizer = try #require(pseudonymizer)
-        chain = try LedgerFile(
-            path: file.configuration.storage.databasePath, keys: #require(keys), label: file.configuration.nodeLabel
-        ).prepare(.none)
+        chain = try LedgerFile(path: file.configuration.storage.databasePath, keys: #require(keys)).prepare(.none)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         #expect((empty.schema, empty.keyCount, empty.nodes) == (0, 0, []))
         try await database.withStore { store async throws in
             _ = try await store.insert(SampleKeys.record(1))
-            try await store.register(try NodeID("a-node"), label: try NodeID("edge-1"), nil)
+            try await store.register(try NodeID("a-node"), label: "edge-1", nil)
             _ = try await store.advanceSettledTime(to: 1_700_000_000)
         }
         let summary = try SharedStoreSummary.read(database.settings())

@@ -202,12 +202,12 @@ import Testing
             """
             INSERT INTO clock (id, settled, reference, standing, acceptance, accepted_offset)
                 VALUES (1, 1700000123, 0, '', 0, 0);
-            INSERT INTO ledger_node (id, node) VALUES (1, 'node-1')
+            UPDATE ledger_node SET node = 'node-1'
             """)
         let summary = try StoreSummary.read(path: fixture.path)
         #expect(summary.schema == StoreSummary.knownSchema)
         #expect(summary.oldestProgram == 1)
-        #expect(summary.node?.text == "node-1")
+        #expect(summary.node.text == "node-1")
         #expect((summary.keyCount, summary.entryCount) == (2, 7))
         #expect((summary.firstSequence, summary.link.sequence) == (1, 7))
         #expect(summary.sealedAt == LedgerFixture.start + 7)
@@ -218,8 +218,7 @@ import Testing
         let fixture = try LedgerFixture()
         let summary = try StoreSummary.read(path: fixture.path)
         #expect((summary.keyCount, summary.entryCount) == (0, 0))
-        #expect(
-            summary.firstSequence == nil && summary.sealedAt == nil && summary.node == nil && summary.settled == nil)
+        #expect(summary.firstSequence == nil && summary.sealedAt == nil && summary.settled == nil)
         #expect(summary.link == .start)
         try fixture.execute("PRAGMA application_id = 7")
         #expect(throws: StorageOpeningError.foreignDatabase(path: fixture.path)) {

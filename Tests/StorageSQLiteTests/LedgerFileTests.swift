@@ -25,15 +25,12 @@ import Testing
         return secrets
     }
 
-    private func file(label: String = "node-1", key: UInt8 = 1, version: UInt32 = 1, older: [UInt32: UInt8] = [:])
-        throws
-        -> LedgerFile
-    {
+    private func file(key: UInt8 = 1, version: UInt32 = 1, older: [UInt32: UInt8] = [:]) throws -> LedgerFile {
         let keys = try #require(
             LedgerKeys(
                 current: .init(version: version, key: try Self.key(key)),
                 older: try older.map { .init(version: $0.key, key: try Self.key($0.value)) }))
-        return LedgerFile(path: folder.database, keys: keys, label: try NodeID(label))
+        return LedgerFile(path: folder.database, keys: keys)
     }
 
     private func append(_ chain: LedgerChain, _ number: Int64 = 1) throws {
@@ -41,39 +38,20 @@ import Testing
         try appender.append([LedgerFixture.entry(number)], at: LedgerFixture.start)
     }
 
-    /// Makes a ledger without an id.
-    private func makeOldLedger(label: String) throws {
+    @Test func aLedgerHasARandomIDFromItsBeginning() throws {
+        #expect(try file().chain() == nil, "there is no file yet")
         try DatabaseFile.prepare(folder.database)
+        #expect(try file().chain() == nil, "the file is empty")
+        // What makes the file first need not open its ledger.
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
         try connection.migrate(path: folder.database)
-        try append(LedgerChain(key: Self.key(1), node: NodeID(label)))
-    }
-
-    @Test func aNewLedgerHasARandomIDThatOutlivesItsLabel() throws {
-        let chain = try file().prepare(.none)
-        try append(chain)
-        #expect(chain.node.text != "node-1")
-        #expect(chain.node.text.utf8.count == 32)
-        #expect(try file(label: "renamed").prepare(.none).node == chain.node)
-        #expect(try file(label: "renamed").chain().node == chain.node)
+        let node = try file().chain()?.node
+        #expect(node?.text.wholeMatch(of: /[0-9a-f]{32}/) != nil)
+        try append(try file().prepare(.none))
+        #expect(try file().prepare(.none).node == node)
+        #expect(try file().chain()?.node == node)
         let other = try LedgerFileTests()
-        #expect(try other.file().prepare(.none).node != chain.node)
-    }
-
-    @Test func anOldLedgerKeepsTheLabelThatItWasMadeWith() throws {
-        try makeOldLedger(label: "old-name")
-        #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try file().prepare(.none) }
-        #expect(try file(label: "old-name").prepare(.none).node.text == "old-name")
-        // From then on, the label may change.
-        #expect(try file(label: "new-name").prepare(.none).node.text == "old-name")
-    }
-
-    @Test func aReaderChangesNothing() throws {
-        try makeOldLedger(label: "old-name")
-        #expect(try file(label: "old-name").chain().node.text == "old-name")
-        try file(label: "old-name").check(Self.secrets(1), nil)
-        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
-        #expect(try connection.readInteger("SELECT count(*) FROM ledger_node") == 0)
+        #expect(try other.file().prepare(.none).node != node)
     }
 
     @Test func refusesAnotherSecretAndNamesIt() throws {

@@ -79,8 +79,8 @@ package struct StatusReport: Equatable, Sendable {
         /// The id of the node's ledger.
         package let ledger: String
         package let isThis: Bool
-        package let seenAt: Int64?
-        /// What the node said then; nil for a node of an older version.
+        package let seenAt: Int64
+        /// What the node said then; nil while it starts.
         package var version: String?
         package var state: String?
         /// Its licenses of the five minutes before.
@@ -90,7 +90,7 @@ package struct StatusReport: Equatable, Sendable {
         /// The rows of the node's ledger that the database lacks. Only this node's are known.
         package var ledgerLag: Int64?
 
-        package init(name: String, ledger: String, isThis: Bool, seenAt: Int64?) {
+        package init(name: String, ledger: String, isThis: Bool, seenAt: Int64) {
             self.name = name
             self.ledger = ledger
             self.isThis = isThis

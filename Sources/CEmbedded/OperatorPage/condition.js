@@ -43,7 +43,7 @@ const SILENCE_SECONDS = 180;
 const FAREWELL_SECONDS = 3600;
 
 /** Whether a node of the database has told nothing for three minutes. */
-export const isSilent = ({ isThis, seenAt }, now) => !isThis && !(now - seenAt <= SILENCE_SECONDS);
+export const isSilent = ({ isThis, seenAt }, now) => !isThis && now - seenAt > SILENCE_SECONDS;
 
 /** The nodes that have fallen silent within the hour, as a part of a sentence; null without any. */
 function silentNodes({ nodes, now }) {

@@ -52,7 +52,7 @@ export function nodesPanel({ nodes, now, node, degraded }) {
     ],
     nodeState(one),
     one.isSilent || !isKnown(one.licenses) ? "–" : whole(one.licenses),
-    one.isThis ? "now" : isKnown(one.seenAt) ? seen(one.seenAt, now) : "–",
+    one.isThis ? "now" : seen(one.seenAt, now),
   ]);
   const columns = [["Node"], ["State"], ["Licenses in 5 min", "number"], ["Seen", "number"]];
   return panel(

@@ -154,11 +154,12 @@ CREATE TABLE pending_revocation (
     PRIMARY KEY (kind, issuer, value)
 ) STRICT, WITHOUT ROWID;
 
--- The id of the node's ledger, in at most one row.
+-- The random id of the node's ledger, in one row.
 CREATE TABLE ledger_node (
     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     node TEXT NOT NULL
 ) STRICT;
+INSERT INTO ledger_node (id, node) VALUES (1, lower(hex(randomblob(16))));
 
 -- The entries, encoded as `LedgerEntry`. At most 200 bytes of file are meant for each, with its share of a batch.
 CREATE TABLE ledger_entry (

@@ -97,7 +97,7 @@ struct Assembly {
         watchCredentials(book.cell)
         let pages = StatusSource(
             .init(
-                node: loaded.configuration.nodeLabel.text, memory: servers.resources, nodes: { records.nodes },
+                node: loaded.configuration.node, memory: servers.resources, nodes: { records.nodes },
                 listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust },
                 preflights: { [metrics, cell = book.cell] in metrics.preflights.entries(under: cell.current.cors) }),
             health: health, wallClock: clock)
@@ -216,7 +216,7 @@ struct Assembly {
 
     private mutating func makePeriods(_ records: LicenseRecords) -> PeriodKeeper {
         let keeper = PeriodKeeper(
-            storage.periodDesk(loaded.keyDerivation), actor: "node:\(loaded.configuration.nodeLabel)",
+            storage.periodDesk(loaded.keyDerivation), actor: "node:\(loaded.configuration.node)",
             ledger: records.ledger, on: loops.upkeep, clock: clock, logger: logger)
         running.add(.services) { keeper.stop() }
         keeper.register(in: metrics.registry)

@@ -218,8 +218,7 @@ package enum DaemonCommand {
     /// Checks that the node's database file can be used or made, and belongs to the configured secrets. Returns the
     /// secret that it was used with and that is not configured; nil if there is none.
     private static func checkFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SecretProof.Name? {
-        let file = LedgerFile(
-            path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        let file = LedgerFile(path: loaded.databasePath, keys: loaded.ledgerKeys)
         let failure = { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) }
         try wrap(failure, try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil))
         return try wrap(failure, try file.unconfigured(loaded.sharedSecrets))

@@ -31,7 +31,7 @@ final class InstallationSecrets: Sendable {
     /// Throws only if a secret differs. The keys of a PostgreSQL database are not compared.
     func checkRestart(with new: LoadedConfiguration, _ fields: [String]) throws(DaemonError) {
         guard fields.contains(where: { $0.hasPrefix("keys.") || $0.hasPrefix("ledger.") }) else { return }
-        let file = LedgerFile(path: new.databasePath, keys: new.ledgerKeys, label: new.configuration.nodeLabel)
+        let file = LedgerFile(path: new.databasePath, keys: new.ledgerKeys)
         // A reload may replace the session key.
         let fixed = new.sharedSecrets.taking(.sessionKey, from: .none)
         do throws(StorageOpeningError) {

@@ -61,7 +61,7 @@ final class LicenseRecords: Sendable {
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: DaemonLoops, logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
-        let file = LedgerFile(path: path, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        let file = LedgerFile(path: path, keys: loaded.ledgerKeys)
         self.file = file
         self.logger = logger
         self.clock = clock
@@ -145,7 +145,7 @@ final class LicenseRecords: Sendable {
             shared: shared, ledger: ledger, onStoreOutage: settings.onStoreOutage, limits: settings.admissions,
             patience: patience, mark: mark, connections: connections, mayCount: { clock.mayCount })
         let copy = LedgerCopy(
-            chain: chain, label: loaded.configuration.nodeLabel,
+            chain: chain, label: loaded.configuration.node,
             retention: loaded.configuration.ledger.sharedRetention.components.seconds, store: shared, ledger: ledger)
         let recount = RecountKeeper(
             Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark, connections: connections),
@@ -228,7 +228,7 @@ final class LicenseRecords: Sendable {
         return standing.nodes.map { known in
             let isThis = known.node == chain.node
             var node = StatusReport.Node(
-                name: known.label ?? known.node.text, ledger: known.node.text, isThis: isThis, seenAt: known.seenAt)
+                name: known.label, ledger: known.node.text, isThis: isThis, seenAt: known.seenAt)
             let report = isThis ? sharing?.shipping.report : known.report
             (node.version, node.state, node.licenses) = (report?.version, report?.state, report?.licenses)
             if isThis { (node.clockOffset, node.ledgerLag) = (offset, standing.lagRows) }
@@ -349,7 +349,7 @@ final class LicenseRecords: Sendable {
                 false, { $0.shipping.standing.isContradicted ? 1 : 0 }
             ),
             (
-                "latchkey_ledger_copy_lost_nodes", "Nodes of this label whose ledgers are lost until they rejoin.",
+                "latchkey_ledger_copy_lost_nodes", "Nodes of this name whose ledgers are lost until they rejoin.",
                 false,
                 { Double($0.shipping.standing.lostNodes.count) }
             ),

@@ -28,7 +28,7 @@ struct BackupCreation {
             try CommandFile.read(path).revealed()
         }
         let given = try arguments.required(BackupArguments.output)
-        output = Self.name(in: given, label: file.configuration.nodeLabel.text, at: context.now)
+        output = Self.name(in: given, label: file.configuration.node, at: context.now)
         self.context = context
         let parent = BackupFolder(path: BackupFolder.parent(of: output))
         guard !parent.isBackup else {
@@ -124,7 +124,7 @@ struct BackupCreation {
         }
         let manifest = BackupManifest(
             program: LatchkeyVersion.current, createdAt: RFC3339.format(now),
-            label: file.configuration.nodeLabel.text, shared: file.configuration.storage.sharedAddress,
+            label: file.configuration.node, shared: file.configuration.storage.sharedAddress,
             schema: summary.schema, oldestProgram: summary.oldestProgram, keyCount: summary.keyCount,
             entryCount: summary.entryCount,
             checkpoint: try Self.sealing { () throws(CryptoError) in
@@ -155,9 +155,10 @@ struct BackupCreation {
             try DatabaseCopy.make(of: path, at: copy) { done, total in
                 progress.show(done, share: Double(done) / Double(max(total, 1)))
             }
-            let ledger = LedgerFile(path: copy, keys: keys, label: file.configuration.nodeLabel)
+            let ledger = LedgerFile(path: copy, keys: keys)
             try ledger.check(secrets.masterSecret, secrets.keyRing)
-            return (try StoreSummary.read(path: copy), try ledger.chain())
+            let summary = try StoreSummary.read(path: copy)
+            return (summary, LedgerChain(keys: keys, node: summary.node))
         } catch .fileNotUsable(let failed, let error) where failed != path {
             throw .failed("cannot write the backup: \(failed): \(SystemText.description(of: error))")
         } catch .store(.unavailable(.diskFull)) {

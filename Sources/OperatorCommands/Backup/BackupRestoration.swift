@@ -90,7 +90,7 @@ struct BackupRestoration {
 
     /// A node that is not the one of the backup does not take its ledger by mistake.
     private func checkName(_ manifest: BackupManifest, _ file: ConfigurationFile) throws(CommandError) {
-        let name = file.configuration.nodeLabel.text
+        let name = file.configuration.node
         guard (replaces ?? name) != manifest.label else { return }
         throw .failed(
             "the backup is of the node \(manifest.label), and this configuration is of \(name); if it takes that node's "
@@ -211,7 +211,7 @@ struct BackupRestoration {
         progress.clear()
         // As the daemon's start does it: the schema is brought up to date, and the secrets are compared with their
         // proofs.
-        let ledger = LedgerFile(path: part, keys: keys, label: file.configuration.nodeLabel)
+        let ledger = LedgerFile(path: part, keys: keys)
         let chain = try Self.opening(part) { () throws(StorageOpeningError) in
             try ledger.prepare(Self.proved(file, sealed, context))
         }

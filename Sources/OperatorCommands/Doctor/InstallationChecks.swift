@@ -122,7 +122,7 @@ struct InstallationChecks {
 
     private var stores: [DoctorFinding] {
         var found: [DoctorFinding] = []
-        let file = LedgerFile(path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        let file = LedgerFile(path: loaded.databasePath, keys: loaded.ledgerKeys)
         do throws(StorageOpeningError) {
             try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil)
             found.append(.good("store.sqlite", "\(loaded.databasePath) opens, and its proofs hold"))

@@ -24,7 +24,7 @@ package import KeyCrypto
 /// rows are missing.
 package struct LedgerChain: Sendable {
     private let keys: LedgerKeys
-    /// The id of the node, not its label.
+    /// The id of the node, not its name.
     package let node: NodeID
 
     package init(keys: LedgerKeys, node: NodeID) {

@@ -286,16 +286,9 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .mendLedger: "SELECT mend_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .purgeLedger: "SELECT purge_ledger_1($1, $2, $3, $4) IS NULL"
         case .sharedLedgerNodes:
-            // This costs one look-up for each node, for any number of batches.
             """
-            WITH RECURSIVE nodes AS (
-                (SELECT node FROM ledger_batch ORDER BY node LIMIT 1)
-                UNION ALL
-                SELECT (SELECT node FROM ledger_batch WHERE node > nodes.node ORDER BY node LIMIT 1)
-                FROM nodes WHERE nodes.node IS NOT NULL)
-            SELECT nodes.node, label, successor, seen_at, version, state, licenses
-            FROM nodes LEFT JOIN ledger_node ON ledger_node.node = nodes.node
-            WHERE nodes.node IS NOT NULL
+            SELECT node, label, successor, seen_at, version, state, licenses FROM ledger_node
+            WHERE EXISTS (SELECT FROM ledger_batch WHERE ledger_batch.node = ledger_node.node) ORDER BY node
             """
         case .sharedBatches:
             "SELECT first, last, at, seal FROM ledger_batch WHERE node = $1 AND first >= $2 ORDER BY first LIMIT $3"
@@ -316,19 +309,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 version = excluded.version, state = excluded.state, licenses = excluded.licenses
             """
         case .lostNodes:
-            // A node of a version without ids uses its label as the id, and is not registered.
             """
             SELECT node FROM ledger_node WHERE label = $2 AND node <> $1 AND successor IS NULL
                 AND seen_at < floor(extract(epoch FROM clock_timestamp()))::int8 - $3
-            UNION
-            (SELECT node FROM ledger_batch WHERE node = $2 AND $2 <> $1
-                AND NOT EXISTS (SELECT FROM ledger_node AS known WHERE known.node = $2) LIMIT 1)
             """
-        case .succeedNode:
-            """
-            INSERT INTO ledger_node (node, label, successor, seen_at) VALUES ($1, $2, $3, 0)
-            ON CONFLICT (node) DO UPDATE SET successor = excluded.successor
-            """
+        case .succeedNode: "UPDATE ledger_node SET successor = $2 WHERE node = $1"
         case .signOfLife: "SELECT 1"
         case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
         case .advanceSettled:

@@ -59,14 +59,13 @@ extension PostgreSQLStore: LedgerReceiver {
 /// A node whose ledger has a copy in the database.
 package struct SharedLedgerNode: Equatable, Sendable {
     package let node: NodeID
-    /// The node's name in its last configuration; nil for a node of an older version.
-    package let label: String?
+    /// The node's name in its last configuration.
+    package let label: String
     /// The node that continues for this one, if this node's own ledger was lost.
     package let successor: String?
-    /// When the node has registered last, by the clock of the database, in seconds since 1970; nil for a node of an
-    /// older version.
-    package let seenAt: Int64?
-    /// What the node has told then; nil for a node of an older version.
+    /// When the node has registered last, by the clock of the database, in seconds since 1970.
+    package let seenAt: Int64
+    /// What the node has told then; nil while it starts.
     package let report: NodeReport?
 }
 
@@ -96,8 +95,8 @@ extension PostgreSQLStore {
     package func ledgerNodes() async throws(StoreError) -> [SharedLedgerNode] {
         try await run(.sharedLedgerNodes, [], .read).rows { row throws(StoreError) in
             SharedLedgerNode(
-                node: try NodeID(stored: row.text(at: 0)), label: try row.optionalText(at: 1),
-                successor: try row.optionalText(at: 2), seenAt: try row.optionalInteger(at: 3),
+                node: try NodeID(stored: row.text(at: 0)), label: try row.text(at: 1),
+                successor: try row.optionalText(at: 2), seenAt: try row.integer(at: 3),
                 report: NodeReport(
                     version: try row.optionalText(at: 4), state: try row.optionalText(at: 5),
                     licenses: try row.optionalInteger(at: 6)))
@@ -149,28 +148,28 @@ extension PostgreSQLStore {
 
     // MARK: Nodes
 
-    /// Records that a node is active, its label, and what it tells about itself.
-    package func register(_ node: NodeID, label: NodeID, _ report: NodeReport?) async throws(StoreError) {
+    /// Records that a node is active, its name, and what it tells about itself.
+    package func register(_ node: NodeID, label: String, _ report: NodeReport?) async throws(StoreError) {
         _ = try await run(
             .registerNode,
             [
-                .text(node.text), .text(label.text), report.map { .text($0.version) } ?? .null,
+                .text(node.text), .text(label), report.map { .text($0.version) } ?? .null,
                 report.map { .text($0.state) } ?? .null, report.map { .integer($0.licenses) } ?? .null,
             ], .read)
     }
 
-    /// Returns other nodes of the same label that have been inactive for `silence` seconds and have no successor. Their
+    /// Returns other nodes of the same name that have been inactive for `silence` seconds and have no successor. Their
     /// ledgers were lost.
     package func lostNodes(
-        besides node: NodeID, label: NodeID, silence: Int64
+        besides node: NodeID, label: String, silence: Int64
     ) async throws(StoreError) -> [NodeID] {
-        let found = try await run(.lostNodes, [.text(node.text), .text(label.text), .integer(silence)], .read)
+        let found = try await run(.lostNodes, [.text(node.text), .text(label), .integer(silence)], .read)
         return try found.rows { row throws(StoreError) in try NodeID(stored: row.text(at: 0)) }
     }
 
     /// Records that `successor` continues for a node whose ledger was lost.
-    package func succeed(_ node: NodeID, by successor: NodeID, label: NodeID) async throws(StoreError) {
-        _ = try await run(.succeedNode, [.text(node.text), .text(label.text), .text(successor.text)], .read)
+    package func succeed(_ node: NodeID, by successor: NodeID) async throws(StoreError) {
+        _ = try await run(.succeedNode, [.text(node.text), .text(successor.text)], .read)
     }
 }
 

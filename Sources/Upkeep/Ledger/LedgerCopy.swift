@@ -11,14 +11,15 @@ package struct LedgerCopy: Sendable {
     private static let batchesAtOnce = 100
 
     package let chain: LedgerChain
-    package let label: NodeID
+    /// The name of the node.
+    package let label: String
     /// The shortest time for which rows stay in the copy, in seconds.
     package let retention: Int64
     package let store: PostgreSQLStore
     /// The node's own ledger, which gets a row about each purge.
     package let ledger: any Ledger
 
-    package init(chain: LedgerChain, label: NodeID, retention: Int64, store: PostgreSQLStore, ledger: any Ledger) {
+    package init(chain: LedgerChain, label: String, retention: Int64, store: PostgreSQLStore, ledger: any Ledger) {
         self.chain = chain
         self.label = label
         self.retention = retention
@@ -36,7 +37,7 @@ package struct LedgerCopy: Sendable {
         try await store.register(chain.node, label: label, report)
     }
 
-    /// The other nodes of the same label that have not registered for `silence` seconds and have no successor: their
+    /// The other nodes of the same name that have not registered for `silence` seconds and have no successor: their
     /// ledgers were lost.
     package func lostNodes(silence: Int64) async throws(StoreError) -> [NodeID] {
         try await store.lostNodes(besides: chain.node, label: label, silence: silence)

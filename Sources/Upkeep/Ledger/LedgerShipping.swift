@@ -16,7 +16,7 @@ package final class LedgerShipping: Sendable {
     private static let forgettingPause: Duration = .seconds(60)
     /// The age in seconds of the oldest row that waits for shipment, above which the node is degraded.
     private static let lagMaximum: Int64 = 300
-    /// The seconds without a registration after which another node of the same label counts as lost. A node registers
+    /// The seconds without a registration after which another node of the same name counts as lost. A node registers
     /// every `forgettingPause`.
     private static let silenceMaximum: Int64 = 180
 
@@ -32,7 +32,7 @@ package final class LedgerShipping: Sendable {
         package var purgedRows: Int64 = 0
         /// Whether the copy has rows of another ledger, or more rows than this one.
         package var isContradicted = false
-        /// Nodes of the same label whose ledgers were lost.
+        /// Nodes of the same name whose ledgers were lost.
         package var lostNodes: [String] = []
         /// The nodes whose ledgers have a copy, without those that have a successor. As of the last minute.
         package var nodes: [SharedLedgerNode] = []

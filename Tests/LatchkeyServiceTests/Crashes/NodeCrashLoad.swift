@@ -38,7 +38,7 @@ final class CrashingNode: Sendable {
         shipping = LedgerShipping(
             path: place.ledgerPath,
             copy: LedgerCopy(
-                chain: chain, label: chain.node, retention: 36_500 * 86_400, store: shared, ledger: ledger),
+                chain: chain, label: chain.node.text, retention: 36_500 * 86_400, store: shared, ledger: ledger),
             on: upkeep.context, logger: Logger(level: .error, sink: MemoryLogSink()),
             clock: TrustedClock(.init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5))))
     }
