@@ -35,7 +35,7 @@ enum DatabaseFile {
         try refuseLoss(of: path)
         // The error has the path of the database, as that of a start does.
         try requireAccess(to: folder(of: path), W_OK | X_OK, for: path)
-        let files = [path, path + "-wal", path + "-shm", NodeLock.path(of: path), NodeLock.formerPath(of: path)]
+        let files = [path, path + "-wal", path + "-shm", NodeLock.path(of: path)]
         for name in files where try exists(name) { try requireAccess(to: name, R_OK | W_OK, for: name) }
     }
 
@@ -52,10 +52,9 @@ enum DatabaseFile {
     /// Lets the next `prepare` create a database even if a node has had one here. Does nothing if the database exists.
     static func allowNew(_ path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
-        for lock in [NodeLock.path(of: path), NodeLock.formerPath(of: path)] {
-            // The C string is valid until the call returns.
-            guard unsafe unlink(lock) == 0 || errno == ENOENT else { throw .fileNotUsable(path: lock, errno: errno) }
-        }
+        let lock = NodeLock.path(of: path)
+        // The C string is valid until the call returns.
+        guard unsafe unlink(lock) == 0 || errno == ENOENT else { throw .fileNotUsable(path: lock, errno: errno) }
     }
 
     /// Refuses a database that is missing although its lock file shows that a node has used one.
@@ -63,11 +62,8 @@ enum DatabaseFile {
     /// The lock file stays when a node ends. It gets a mark when the node has opened its database.
     private static func refuseLoss(of path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
-        let isEmptied = try mode(of: path) != nil
-        for lock in [NodeLock.path(of: path), NodeLock.formerPath(of: path)]
-        where try isEmptied ? NodeLock.isMarked(lock) : exists(lock) {
-            throw .databaseMissing(path: path)
-        }
+        let (isEmptied, lock) = (try exists(path), NodeLock.path(of: path))
+        if try isEmptied ? NodeLock.isMarked(lock) : exists(lock) { throw .databaseMissing(path: path) }
     }
 
     /// Whether the file does not exist or is empty.

@@ -457,24 +457,11 @@ import Testing
         try open().stop()
     }
 
-    /// A version before this one had its lock beside the database. It shows the loss too, and keeps the place.
-    @Test func knowsTheLockOfAnEarlierVersion() throws {
-        let former = folder.database + "-lock"
-        try #require(Files.write([0x31], to: former))
-        let missing = StorageOpeningError.databaseMissing(path: folder.database)
-        #expect(throws: missing) { try open() }
+    /// A start that ends before it has made the tables leaves an empty file and a lock without the mark.
+    @Test func goesOnAfterAnInterruptedStart() throws {
         try #require(Files.write([], to: folder.database))
-        #expect(throws: missing) { try open() }
-        // An earlier version that has not marked it yet has a database without contents, as while it is made.
-        try #require(Files.write([], to: former))
-        let descriptor = unsafe Glibc.open(former, O_RDWR)
-        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        #expect(throws: StorageOpeningError.inUse(path: folder.database)) { try open() }
-        close(descriptor)
+        _ = try NodeLock(databasePath: folder.database)
         try open().stop()
-        #expect(Files.read(former) == nil, "the new mark has taken its place")
-        try #require(Files.remove(folder.database))
-        #expect(throws: missing) { try open() }
     }
 
     @Test func keepsDecisionsUntilTheirMarkHasPassed() async throws {

@@ -19,7 +19,7 @@ final class TemporaryFolder: Sendable {
 
     deinit {
         for file in [database, database + "-ledger-index"] {
-            for suffix in ["", "-wal", "-shm", "-journal", "-lock"] { unsafe unlink(file + suffix) }
+            for suffix in ["", "-wal", "-shm", "-journal"] { unsafe unlink(file + suffix) }
         }
         unsafe unlink(path + "/.latchkey.db-lock")
         unsafe rmdir(path)

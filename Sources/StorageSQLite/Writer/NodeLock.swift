@@ -7,49 +7,27 @@ import Glibc
 /// `mv latchkey.db*` and `rm latchkey.db*` do not take it away with the database.
 struct NodeLock: ~Copyable, Sendable {
     private let descriptor: Int32
-    /// The lock of versions before the one with a dot, while its file is there; -1 otherwise.
-    private let formerDescriptor: Int32
     private let databasePath: String
     private var path: String { Self.path(of: databasePath) }
 
     /// Takes the lock. Throws `inUse` if another daemon has it.
     init(databasePath: String) throws(StorageOpeningError) {
-        let former = try Self.lock(Self.formerPath(of: databasePath), databasePath, creating: false)
-        do throws(StorageOpeningError) {
-            descriptor = try Self.lock(Self.path(of: databasePath), databasePath, creating: true)
-        } catch {
-            if former >= 0 { close(former) }
-            throw error
+        let path = Self.path(of: databasePath)
+        // Only the C string is unsafe; it is valid until the call returns.
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .fileNotUsable(path: path, errno: errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = errno
+            close(descriptor)
+            throw error == EWOULDBLOCK ? .inUse(path: databasePath) : .fileNotUsable(path: path, errno: error)
         }
-        formerDescriptor = former
+        self.descriptor = descriptor
         self.databasePath = databasePath
     }
 
     static func path(of databasePath: String) -> String {
         let start = databasePath.lastIndex(of: "/").map { databasePath.index(after: $0) } ?? databasePath.startIndex
         return "\(databasePath[..<start]).\(databasePath[start...])-lock"
-    }
-
-    /// Where versions before had the file.
-    static func formerPath(of databasePath: String) -> String { databasePath + "-lock" }
-
-    /// Returns the descriptor of the locked file; -1 if there is no file and none shall be created.
-    private static func lock(
-        _ path: String, _ databasePath: String, creating: Bool
-    ) throws(StorageOpeningError) -> Int32 {
-        // Only the C string is unsafe; it is valid until the call returns.
-        let descriptor = unsafe open(path, O_RDWR | (creating ? O_CREAT : 0) | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            let error = errno
-            guard !creating, error == ENOENT else { throw .fileNotUsable(path: path, errno: error) }
-            return -1
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let error = errno
-            close(descriptor)
-            throw error == EWOULDBLOCK ? .inUse(path: databasePath) : .fileNotUsable(path: path, errno: error)
-        }
-        return descriptor
     }
 
     /// Notes that the database was opened. From now on, the mark shows if the database is lost.
@@ -59,8 +37,6 @@ struct NodeLock: ~Copyable, Sendable {
             throw .fileNotUsable(path: path, errno: errno)
         }
         try DatabaseFile.syncFolder(of: path)
-        // The mark has taken its place. If the file stays, it does no harm.
-        if formerDescriptor >= 0 { _ = unsafe unlink(Self.formerPath(of: databasePath)) }
     }
 
     static func isMarked(_ lockPath: String) -> Bool {
@@ -70,11 +46,9 @@ struct NodeLock: ~Copyable, Sendable {
     }
 
     deinit {
-        for descriptor in [descriptor, formerDescriptor] where descriptor >= 0 {
-            // A child process between fork and exec has a copy of the descriptor. Closing alone would leave the lock
-            // with the child.
-            flock(descriptor, LOCK_UN)
-            close(descriptor)
-        }
+        // A child process between fork and exec has a copy of the descriptor. Closing alone would leave the lock with
+        // the child.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 }
