@@ -139,17 +139,25 @@ private struct RefusalSearch {
         }
     }
 
-    /// By the ledger's index; rows that an older version has indexed are looked for in the whole ledger.
+    /// In this node's ledger, by its index if there is one.
     func inLedger(of file: ConfigurationFile) throws(CommandError) -> RefusalReport? {
         let path = file.configuration.storage.databasePath
+        var progress = CommandProgress(context, unit: "entries read")
+        defer { progress.clear() }
+        var report: RefusalReport?
         do {
-            if LedgerIndex.exists(for: path), let found = try find(path, index: try LedgerIndex.open(for: path)) {
-                return found
-            }
-            return try find(path, index: nil)
+            let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
+            var reader = try LedgerReader.open(path: path)
+            try reader.find(
+                LedgerQuery(request: id), index: index, progress: { progress.show($0) },
+                visit: { find in
+                    report = RefusalReport(find.entry)
+                    return report == nil
+                })
         } catch {
             throw OpenedLedger.explain(error, path)
         }
+        return report
     }
 
     /// In the copies of all nodes' ledgers.
@@ -162,20 +170,6 @@ private struct RefusalSearch {
             report = RefusalReport($1.entry)
             return report == nil
         }
-        return report
-    }
-
-    private func find(_ path: String, index: consuming LedgerIndex?) throws -> RefusalReport? {
-        var progress = CommandProgress(context, unit: "entries read")
-        defer { progress.clear() }
-        var report: RefusalReport?
-        var reader = try LedgerReader.open(path: path)
-        try reader.find(
-            LedgerQuery(request: id), index: index, progress: { progress.show($0) },
-            visit: { find in
-                report = RefusalReport(find.entry)
-                return report == nil
-            })
         return report
     }
 

@@ -27,7 +27,7 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     /// The file was used with another secret of this name.
     case secretDiffers(SecretProof.Name)
 
-    /// The file has no ledger: a version without ledgers made it, or nothing was ever recorded in it.
+    /// The file has no tables yet.
     case ledgerMissing(path: String)
     /// Another daemon writes to this ledger.
     case inUse(path: String)

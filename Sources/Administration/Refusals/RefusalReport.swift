@@ -167,7 +167,7 @@ package struct RefusalReport: Equatable, Sendable {
     /// The cause in a sentence.
     package var explanation: String {
         if let rejection { return "the SPC was rejected: \(rejection.explanation)" }
-        return cause.isEmpty ? "not recorded: the row is of an older version" : cause
+        return cause
     }
 
     /// The check that a rejected SPC has failed; nil for any other refusal, and for a row of the ledger.

@@ -77,7 +77,6 @@ package struct LedgerTerm: Hashable, Sendable {
         case subject = 3
         case tokenID = 4
         case cookie = 5
-        /// Rows that an older version has indexed lack it.
         case request = 6
     }
 

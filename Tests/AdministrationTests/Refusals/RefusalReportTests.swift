@@ -116,8 +116,6 @@ import Testing
         #expect(report.explanation.contains("47aa7ad3440577de") && report.explanation.contains("5 bytes"))
         #expect(report[.content] == "movie-1" && report[.subject] == "00000000000000010000000000000002")
         #expect(report[.credential] == "main" && !report.text.contains("tag="))
-        entry.facts[.cause] = nil
-        #expect(try #require(RefusalReport(entry)).explanation.contains("older version"))
         entry.kind = .licenseIssued
         #expect(RefusalReport(entry) == nil)
     }
