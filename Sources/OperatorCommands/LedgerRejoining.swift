@@ -4,7 +4,6 @@ import CommandLineKit
 import CommandSupport
 import ContentKeys
 import Foundation
-import KeyCrypto
 import Records
 import ServiceConfiguration
 import StoragePostgreSQL

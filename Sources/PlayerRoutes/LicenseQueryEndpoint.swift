@@ -265,7 +265,7 @@ private struct Asker: Sendable {
         guard entry.subject == nil else { return subject != nil && entry.subject == subject }
         guard let known = entry.tokenID else { return false }
         if let tokenDigest, known.hasSameUTF8(as: tokenDigest) { return true }
-        // Two issuers may give the same id. An old entry does not say whose token it was, so it is told to no one.
+        // Two issuers may give the same id.
         guard let tokenID, let issuer = holder?.claims.issuer, let issued = entry.issuer else { return false }
         return known.hasSameUTF8(as: tokenID) && issued.hasSameUTF8(as: issuer)
     }

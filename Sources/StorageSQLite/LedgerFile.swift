@@ -1,6 +1,5 @@
 import ByteCoding
 package import ContentKeys
-import KeyCrypto
 package import Records
 
 /// Opens the file of a node's ledger, and checks that the ledger and the configured secrets belong together.

@@ -322,7 +322,7 @@ def roll_back_and_upgrade() -> None:
         run("dpkg", "--install", package)
         wait_for("another process", lambda: main_process() not in (0, process) and is_active("latchkey.service"))
         assert ask_for_a_license()
-        # Older programs cannot read rows that state what a device is. They must find no other fault.
+        # Older programs cannot read rows of newer kinds and encodings. They must find no other fault.
         said = tool("ledger", "verify", status=0 if package == NEW else None)
         faults = [line for line in said.splitlines() if re.match(r"\d+: ", line)]
         assert all(line.endswith(": sealed, but not readable by this version") for line in faults), said

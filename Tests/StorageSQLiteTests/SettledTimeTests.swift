@@ -113,7 +113,7 @@ import Testing
         store.stop()
     }
 
-    /// A store of an older version has no such record.
+    /// A command may have written entries before the daemon has started for the first time.
     @Test func knowsTheTimeOfItsNewestEntry() async throws {
         let store = try open()
         try await store.append(SampleDecisions.entry(1, at: 300))

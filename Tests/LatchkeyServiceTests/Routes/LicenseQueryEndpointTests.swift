@@ -57,7 +57,7 @@ import Testing
         )
     }
 
-    /// Every issuer chooses the ids of its tokens. An entry of an older version does not say whose token it was.
+    /// Every issuer chooses the ids of its tokens.
     @Test func aTokenWithoutASubjectIsToldOfLicensesOfItsOwnIssuer() async throws {
         defer { store.stop() }
         try await append(1, issuer: "portal")
