@@ -26,6 +26,7 @@ package struct DecisionModel: Sendable {
 
     private struct Request {
         var isRecorded = false
+        var isHandedOut = false
         let retryUntil: Int64
         let keptUntil: Int64
         let answer: [UInt8]
@@ -55,6 +56,8 @@ package struct DecisionModel: Sendable {
     private var sessions: [Pseudonym: SessionTokenUse] = [:]
     private var places: [Place] = []
     private var rentals: [Pseudonym: RentalClaim] = [:]
+    /// Rentals whose record another license was computed from.
+    private var sharedRentals: Set<Pseudonym> = []
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
     private var challenges: [Challenge] = []
@@ -110,7 +113,7 @@ package struct DecisionModel: Sendable {
 
     private mutating func giveBack(_ decision: LicenseDecision) -> Bool {
         guard let replay = decision.replay, let known = requests[replay.request], known.answer == replay.answer,
-            !known.isRecorded
+            !known.isRecorded, !known.isHandedOut
         else { return false }
         requests[replay.request] = nil
         if let use = decision.tokenUse,
@@ -119,8 +122,11 @@ package struct DecisionModel: Sendable {
             useCounts[count].uses -= 1
             useCounts.removeAll { $0.uses == 0 }
         }
-        if let claim = decision.rental, rentals[claim.name]?.record == claim.record {
+        if let claim = decision.rental, rentals[claim.name]?.record == claim.record, claim.known != claim.record,
+            !sharedRentals.contains(claim.name)
+        {
             if let record = claim.known { rentals[claim.name]?.record = record } else { rentals[claim.name] = nil }
+            sharedRentals.insert(claim.name)
         }
         return true
     }
@@ -152,9 +158,10 @@ package struct DecisionModel: Sendable {
 
     // MARK: Replay
 
-    private func outcome(of replay: ReplayRecord, at time: AccountTime) -> DecisionOutcome? {
+    private mutating func outcome(of replay: ReplayRecord, at time: AccountTime) -> DecisionOutcome? {
         guard let known = requests[replay.request], known.keptUntil > time.settled else { return nil }
         guard time.now < known.retryUntil else { return .denied(.replayed) }
+        requests[replay.request]?.isHandedOut = true
         return .repeated(answer: known.answer, isRecorded: known.isRecorded)
     }
 
@@ -225,6 +232,7 @@ package struct DecisionModel: Sendable {
         let stored = rentals[claim.name].flatMap { $0.keptUntil > now ? $0 : nil }
         guard stored?.record == claim.known else { return .rentalDiffers(stored?.record) }
         rentals[claim.name] = claim
+        if claim.known == claim.record { sharedRentals.insert(claim.name) } else { sharedRentals.remove(claim.name) }
         rentals[claim.name]?.keptUntil = max(claim.keptUntil, stored?.keptUntil ?? .min)
         return nil
     }

@@ -7,8 +7,10 @@ package import ContentKeys
 package enum AccountRules {
     /// The largest number of devices of a subject or token. A larger limit counts as this one.
     package static let devicesMaximum = 512
+    /// The largest number of counted slots in a group. A larger limit counts as this one.
+    package static let countedMaximum = 512
     /// The largest number of slots in a group, the counted and the others together.
-    package static let slotsMaximum = 512
+    package static let slotsMaximum = 576
     /// How many evicted playbacks of a group are remembered.
     package static let evictedMaximum = 32
 
@@ -49,7 +51,7 @@ package enum AccountRules {
         _ decision: LicenseDecision, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionOutcome {
         if let replay = decision.replay {
-            if let outcome = try repetition(of: replay, in: cells, at: time) { return outcome }
+            if let outcome = try repetition(of: replay, in: &cells, at: time) { return outcome }
             cells.write(KnownRequest(replay, at: time.now), replay.request)
         }
         if let denial = try spend(decision, in: &cells, at: time) {
@@ -61,11 +63,16 @@ package enum AccountRules {
 
     /// A request that was decided before gets its answer again within its window, and is refused after it.
     private static func repetition(
-        of replay: ReplayRecord, in cells: AccountCells, at time: AccountTime
+        of replay: ReplayRecord, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> DecisionOutcome? {
-        guard let known = try cells.read(KnownRequest.self, replay.request, at: time) else { return nil }
+        guard var known = try cells.read(KnownRequest.self, replay.request, at: time) else { return nil }
         guard time.now < known.retryUntil else { return .denied(.replayed) }
-        return .repeated(answer: known.answer, isRecorded: known.isRecorded)
+        let wasRecorded = known.isRecorded
+        if !known.isHandedOut {
+            known.isHandedOut = true
+            cells.write(known, replay.request)
+        }
+        return .repeated(answer: known.answer, isRecorded: wasRecorded)
     }
 
     /// Spends all parts of a decision, in the order of the rules. Returns the first denial.
@@ -92,10 +99,11 @@ package enum AccountRules {
     ) throws(StoreError) -> DecisionDenial? {
         let stored = try cells.read(StoredRental.self, claim.name, at: time)
         guard stored?.record == claim.known else { return .rentalDiffers(stored?.record) }
+        let isChanged = claim.known != claim.record
         cells.write(
             StoredRental(
                 subject: claim.owner, content: claim.content, record: claim.record,
-                keptUntil: max(claim.keptUntil, stored?.keptUntil ?? .min)), claim.name)
+                isShared: !isChanged, keptUntil: max(claim.keptUntil, stored?.keptUntil ?? .min)), claim.name)
         return nil
     }
 
@@ -169,13 +177,14 @@ package enum AccountRules {
     }
 
     /// Takes back the use and the rental, and forgets the request. Changes nothing if the request was settled with
-    /// another answer, or if a node has recorded it: that node has given its license. Places and slots stay, because
-    /// the device keeps them when it asks again.
+    /// another answer, or if a node has recorded it or has got its answer again: that node gives the license. Keeps a
+    /// rental from which another license was computed. Places and slots stay, because the device keeps them when it
+    /// asks again.
     private static func giveBack(
         _ decision: LicenseDecision, in cells: inout AccountCells, at time: AccountTime
     ) throws(StoreError) -> Bool {
         guard let replay = decision.replay, let known = try cells.read(KnownRequest.self, replay.request, at: time),
-            known.answer == replay.answer, !known.isRecorded
+            known.answer == replay.answer, !known.isRecorded, !known.isHandedOut
         else { return false }
         cells.remove(.request, replay.request)
         if let use = decision.tokenUse {
@@ -186,10 +195,11 @@ package enum AccountRules {
             }
         }
         if let claim = decision.rental, var rental = try cells.read(StoredRental.self, claim.name, at: time),
-            rental.record == claim.record
+            rental.record == claim.record, claim.known != claim.record, !rental.isShared
         {
             if let known = claim.known {
                 rental.record = known
+                rental.isShared = true
                 cells.write(rental, claim.name)
             } else {
                 cells.remove(.rental, claim.name)
@@ -263,7 +273,8 @@ extension KnownRequest {
     fileprivate init(_ replay: ReplayRecord, at now: Int64) {
         let (retryUntil, overflows) = now.addingReportingOverflow(replay.retryWindow)
         self.init(
-            isRecorded: false, retryUntil: overflows ? .max : retryUntil, keptUntil: replay.keptUntil,
+            isRecorded: false, isHandedOut: false, retryUntil: overflows ? .max : retryUntil,
+            keptUntil: replay.keptUntil,
             answer: replay.answer)
     }
 }

@@ -48,6 +48,8 @@ struct KnownRequest: CellContents, Equatable {
 
     /// Whether a node's ledger is known to have the entry.
     var isRecorded: Bool
+    /// Whether a repeated request has got the answer. The node that got it may have given the license.
+    var isHandedOut: Bool
     /// Until when the request gets the same answer again.
     var retryUntil: Int64
     var keptUntil: Int64
@@ -59,6 +61,7 @@ struct KnownRequest: CellContents, Equatable {
 extension KnownRequest {
     init(reading reader: inout LedgerFieldReader) throws(LedgerEntryError) {
         isRecorded = try reader.readFlag()
+        isHandedOut = try reader.readFlag()
         retryUntil = try reader.readSigned()
         keptUntil = try reader.readSigned()
         answer = []
@@ -67,6 +70,7 @@ extension KnownRequest {
 
     func write(to writer: inout LedgerFieldWriter) {
         writer.write(flag: isRecorded)
+        writer.write(flag: isHandedOut)
         writer.write(signed: retryUntil)
         writer.write(signed: keptUntil)
         writer.write(number: UInt64(answer.count))
@@ -140,7 +144,7 @@ struct PlaybackList: CellContents, Equatable {
     /// The subject and the group's name, for lists; nil if no claim has told them.
     var group: Group?
     var slots: [SlotGroup.Slot] = []
-    /// The playbacks that have lost their slots, the one that ends last at the end.
+    /// The playbacks that have lost their slots, in the order in which they are forgotten.
     var evicted: [SlotGroup.Slot] = []
 
     struct Group: Equatable {
@@ -171,12 +175,13 @@ extension PlaybackList {
     private static func readSlot(_ reader: inout LedgerFieldReader) throws(LedgerEntryError) -> SlotGroup.Slot {
         let number = try reader.readSigned()
         let flags = try reader.readUInt8()
-        guard flags < 16 else { throw .notCanonical }
+        guard flags < 32 else { throw .notCanonical }
         let (device, content) = (try reader.readPseudonym(), try reader.readPseudonym())
         return SlotGroup.Slot(
             number: number, device: device, session: flags & 4 != 0 ? try reader.readFixedUInt64() : nil,
             content: content, contentName: flags & 8 != 0 ? try reader.readText(sizeMaximum: nameSizeMaximum) : nil,
-            isCounted: flags & 1 != 0, isConfirmed: flags & 2 != 0, heldUntil: try reader.readSigned())
+            isCounted: flags & 1 != 0, isConfirmed: flags & 2 != 0, isEnded: flags & 16 != 0,
+            heldUntil: try reader.readSigned())
     }
 
     func write(to writer: inout LedgerFieldWriter) {
@@ -196,7 +201,7 @@ extension PlaybackList {
         writer.write(
             UInt8(
                 (slot.isCounted ? 1 : 0) | (slot.isConfirmed ? 2 : 0) | (slot.session == nil ? 0 : 4)
-                    | (slot.contentName == nil ? 0 : 8)))
+                    | (slot.contentName == nil ? 0 : 8) | (slot.isEnded ? 16 : 0)))
         writer.write(slot.device)
         writer.write(slot.content)
         if let session = slot.session { writer.write(session) }
@@ -235,6 +240,8 @@ struct StoredRental: CellContents, Equatable {
     var subject: Pseudonym
     var content: String
     var record: RentalRecord
+    /// Whether another license than the one that changed the record was computed from it.
+    var isShared: Bool
     var keptUntil: Int64
 
     var owner: Pseudonym? { subject }
@@ -246,6 +253,7 @@ extension StoredRental {
         subject = try reader.readPseudonym()
         content = try reader.readText(sizeMaximum: Self.contentSizeMaximum)
         record = RentalRecord(openedAt: try reader.readSigned(), firstPlay: try reader.readEnd())
+        isShared = try reader.readFlag()
         keptUntil = try reader.readSigned()
     }
 
@@ -254,6 +262,7 @@ extension StoredRental {
         writer.write(content, sizeMaximum: Self.contentSizeMaximum)
         writer.write(signed: record.openedAt)
         writer.write(end: record.firstPlay)
+        writer.write(flag: isShared)
         writer.write(signed: keptUntil)
     }
 }

@@ -11,6 +11,8 @@ struct SlotGroup {
         var contentName: String?
         var isCounted: Bool
         var isConfirmed: Bool
+        /// Whether an operator has ended it.
+        var isEnded = false
         var heldUntil: Int64
 
         func belongs(to playback: SlotClaim.Playback) -> Bool {
@@ -45,6 +47,8 @@ struct SlotGroup {
         // An earlier claim of the same decision may have had a duration of zero. Its slot has ended too.
         slots.removeAll { [now] in $0.heldUntil <= now }
         if list.evicted.contains(where: { $0.belongs(to: claim.playback) }) { return .slotEvicted }
+        var claim = claim
+        claim.limit = min(claim.limit, UInt32(AccountRules.countedMaximum))
         guard let place = place(of: claim.playback) ?? append(claim) else {
             return .slotsFull(current: UInt32(slots.count { $0.isCounted }), limit: claim.limit)
         }
@@ -69,7 +73,8 @@ struct SlotGroup {
     /// Ends the playback with this number, and refuses its renewals until its slot would have ended. Returns whether
     /// the slot was held.
     mutating func end(_ number: Int64) -> Bool {
-        guard let slot = slots.first(where: { $0.number == number }) else { return false }
+        guard var slot = slots.first(where: { $0.number == number }) else { return false }
+        slot.isEnded = true
         evict([slot])
         return true
     }
@@ -134,10 +139,13 @@ struct SlotGroup {
     }
 
     /// Takes slots away, and remembers their playbacks until the slots would have ended. If too many are remembered,
-    /// those that end first are forgotten. Their playbacks are then new ones, which the limit counts.
+    /// those that end first are forgotten, and those that an operator has ended last of all. A forgotten playback is a
+    /// new one, which the limit counts.
     private mutating func evict(_ victims: some Collection<Slot>) {
         slots.removeAll { slot in victims.contains { $0.number == slot.number } }
-        list.evicted = (list.evicted + victims).sorted { $0.heldUntil < $1.heldUntil }.suffix(
-            AccountRules.evictedMaximum)
+        let all = (list.evicted + victims).sorted {
+            ($0.isEnded ? 1 : 0, $0.heldUntil) < ($1.isEnded ? 1 : 0, $1.heldUntil)
+        }
+        list.evicted = all.suffix(AccountRules.evictedMaximum)
     }
 }

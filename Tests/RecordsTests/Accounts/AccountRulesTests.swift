@@ -67,12 +67,12 @@ import Testing
 
     @Test(arguments: SlotClaim.WhenFull.allCases)
     func countsNoMoreSlotsThanACellCanHold(whenFull: SlotClaim.WhenFull) throws {
-        func slots(_ count: UInt64) -> PlaybackList {
+        func slots(_ count: UInt64, counted: Bool = true) -> PlaybackList {
             PlaybackList(
                 slots: (0..<count).map {
                     SlotGroup.Slot(
                         number: Int64($0), device: SampleDecisions.pseudonym(.device, $0), session: $0,
-                        content: SampleDecisions.pseudonym(.content, $0), contentName: nil, isCounted: true,
+                        content: SampleDecisions.pseudonym(.content, $0), contentName: nil, isCounted: counted,
                         isConfirmed: true, heldUntil: 1000)
                 })
         }
@@ -82,10 +82,14 @@ import Testing
             ])
         }
         #expect(try apply(claim(900), to: slots(511), Self.group).answer == .outcome(.recorded))
+        let full = try apply(claim(900), to: slots(512), Self.group)
         #expect(
-            try apply(claim(900), to: slots(512), Self.group).answer
-                == .outcome(.denied(.slotsFull(current: 512, limit: .max))))
+            full.answer
+                == .outcome(whenFull == .denyNew ? .denied(.slotsFull(current: 512, limit: 512)) : .recorded))
         #expect(try apply(claim(7), to: slots(512), Self.group).answer == .outcome(.recorded))
+        #expect(
+            try apply(claim(900), to: slots(576, counted: false), Self.group).answer
+                == .outcome(.denied(.slotsFull(current: 0, limit: 512))))
     }
 
     /// A playback whose eviction was forgotten is a new one. Whatever is forgotten, the limit holds.
@@ -111,6 +115,24 @@ import Testing
             evicted = list.evicted
         }
         #expect(forgotten > 0)
+    }
+
+    /// A viewer whose playback an operator has ended could start others until the end was forgotten.
+    @Test func forgetsAnOperatorsEndAfterAllEvictions() async throws {
+        let store = MemoryCellStore()
+        func start(_ number: UInt64) async throws -> DecisionOutcome {
+            let claim = SampleDecisions.slot(
+                limit: 1, .evictOldest, device: 1, session: number, content: number, heldUntil: 100 + Int64(number))
+            return try await store.perform(Self.decision(slots: [claim]), now: 0).outcome
+        }
+        #expect(try await start(1) == .recorded)
+        let cells = try await store.cell(CellKey(.playbacks, Self.group), now: 0)
+        let number = try #require(try PlaybackList(parsing: try #require(cells.cells.first).bytes).slots.first).number
+        let position = PlaybackPosition(group: Self.group, number: number)
+        #expect(try await store.change(.endPlayback(position), now: 0))
+        for number in 2...60 as ClosedRange<UInt64> { #expect(try await start(number) == .recorded) }
+        #expect(try await start(2) == .recorded, "an eviction was forgotten")
+        #expect(try await start(1) == .denied(.slotEvicted))
     }
 
     @Test func countsOnAfterTheLargestNumber() throws {
@@ -168,6 +190,32 @@ import Testing
         #expect(try await store.settle(decision) == .recorded)
         let play = Self.decision(rental: SampleDecisions.rental(known: Self.opened, Self.played))
         #expect(try await store.perform(play, now: 0) == .outcome(.recorded))
+        #expect(try await store.perform(.giveBack(decision), now: 0) == .done(true))
+        #expect(try await store.rental(SampleDecisions.pseudonym(.rental, 1), now: 0) == Self.played)
+    }
+
+    /// A node that got the answer of a repeated request gives the license, and notes it only later.
+    @Test func givesNothingBackAfterARepeatedRequest() async throws {
+        let store = MemoryCellStore()
+        let decision = spending(known: nil, Self.opened)
+        #expect(try await store.settle(decision) == .recorded)
+        #expect(try await store.settle(decision) == .repeated(answer: [1]))
+        #expect(try await store.perform(.giveBack(decision), now: 0) == .done(false))
+        #expect(try await store.settle(decision) == .repeated(answer: [1]))
+    }
+
+    /// Another device may have got a license that was computed from the first play.
+    @Test(arguments: [nil, opened])
+    func keepsARentalThatAnotherLicenseWasComputedFrom(known: RentalRecord?) async throws {
+        let store = MemoryCellStore()
+        if let known {
+            let first = Self.decision(rental: SampleDecisions.rental(known: nil, known))
+            #expect(try await store.perform(first, now: 0) == .outcome(.recorded))
+        }
+        let decision = spending(known: known, Self.played)
+        #expect(try await store.settle(decision) == .recorded)
+        let other = Self.decision(rental: SampleDecisions.rental(known: Self.played, Self.played))
+        #expect(try await store.perform(other, now: 0) == .outcome(.recorded))
         #expect(try await store.perform(.giveBack(decision), now: 0) == .done(true))
         #expect(try await store.rental(SampleDecisions.pseudonym(.rental, 1), now: 0) == Self.played)
     }

@@ -12,7 +12,7 @@ import Testing
     private static func slot(_ number: Int64, full: Bool = true) -> SlotGroup.Slot {
         SlotGroup.Slot(
             number: number, device: pseudonym(1), session: full ? .max : nil, content: pseudonym(2),
-            contentName: full ? "movie" : nil, isCounted: full, isConfirmed: full, heldUntil: 5)
+            contentName: full ? "movie" : nil, isCounted: full, isConfirmed: full, isEnded: full, heldUntil: 5)
     }
 
     private static func device(_ number: UInt64, keptUntil: Int64? = nil) -> KnownDevice {
@@ -21,7 +21,8 @@ import Testing
 
     private static func requests(_ answerSize: Int) -> KnownRequest {
         KnownRequest(
-            isRecorded: true, retryUntil: .min, keptUntil: .max, answer: [UInt8](repeating: 7, count: answerSize))
+            isRecorded: true, isHandedOut: answerSize > 0, retryUntil: .min, keptUntil: .max,
+            answer: [UInt8](repeating: 7, count: answerSize))
     }
 
     private static func challenges(_ count: Int) -> ChallengeList {
@@ -30,7 +31,7 @@ import Testing
     }
 
     private static let rental = StoredRental(
-        subject: pseudonym(1), content: "movie", record: RentalRecord(openedAt: 5), keptUntil: 6)
+        subject: pseudonym(1), content: "movie", record: RentalRecord(openedAt: 5), isShared: false, keptUntil: 6)
     private static let group = PlaybackList.Group(owner: pseudonym(3), name: "all")
 
     /// A cell of each kind, with all of its parts and with few.
@@ -41,7 +42,7 @@ import Testing
         SessionStanding(generation: .max, keptUntil: 9), rental,
         StoredRental(
             subject: pseudonym(1), content: "0f0e0d0c-0b0a-0908-0706-050403020100",
-            record: RentalRecord(openedAt: 5, firstPlay: -6), keptUntil: 6),
+            record: RentalRecord(openedAt: 5, firstPlay: -6), isShared: true, keptUntil: 6),
         challenges(0), challenges(2),
     ]
 
