@@ -111,7 +111,7 @@ import Testing
     /// All statements are prepared when a store opens, also those that only some requests need.
     @Test func aStoreThatLacksATableIsNotOpened() throws {
         let chain = try SampleLedger.chain()
-        _ = try SQLiteDecisionStore.open(path: folder.database, chain: chain)
+        try SQLiteDecisionStore.open(path: folder.database, chain: chain).stop()
         var connection = try connect()
         try connection.execute("DROP TABLE cell")
         #expect(throws: StorageOpeningError.store(.unavailable(.other(code: 1)))) {
