@@ -9,6 +9,8 @@ package struct DecisionModel: Sendable {
         package var group: Pseudonym
         package var device: Pseudonym
         package var playback: Playback
+        /// The sessions that held the slot before.
+        package var former: [Playback] = []
         package var content: Pseudonym
         package var isConfirmed: Bool
         package var isCounted = false
@@ -243,8 +245,11 @@ package struct DecisionModel: Sendable {
         slots.removeAll { $0.heldUntil <= now }
         let (device, content) = (claim.playback.device, claim.playback.content)
         let playback = claim.playback.session.map { Playback.session($0) } ?? .content(content)
-        let mine = slots.filter { $0.group == claim.group && $0.device == device && $0.playback == playback }
-        if mine.contains(where: \.isEvicted) { return .slotEvicted }
+        let own = slots.filter { $0.group == claim.group && $0.device == device }
+        if own.contains(where: { $0.isEvicted && ($0.playback == playback || $0.former.contains(playback)) }) {
+            return .slotEvicted
+        }
+        let mine = own.filter { $0.playback == playback && !$0.isEvicted }
         var slot: Slot
         if let found = found(claim, mine: mine.first) {
             slots.removeAll { $0.number == found.number }
@@ -254,7 +259,11 @@ package struct DecisionModel: Sendable {
                 group: claim.group, device: device, playback: playback, content: content,
                 isConfirmed: false, number: nextNumber(), heldUntil: claim.heldUntil)
         }
-        if slot.device == device { slot.playback = playback }
+        if slot.device == device, slot.playback != playback {
+            slot.former.removeAll { $0 == playback }
+            if case .session = slot.playback { slot.former = (slot.former + [slot.playback]).suffix(8) }
+            slot.playback = playback
+        }
         slot.content = content
         slot.isConfirmed = slot.isConfirmed || claim.isConfirmed
         slot.heldUntil = max(slot.heldUntil, claim.heldUntil)

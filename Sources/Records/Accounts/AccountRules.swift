@@ -11,6 +11,8 @@ package enum AccountRules {
     package static let countedMaximum = 512
     /// The largest number of slots in a group, the counted and the others together.
     package static let slotsMaximum = 576
+    /// How many former sessions of a slot are remembered.
+    package static let formerMaximum = 8
     /// How many evicted playbacks of a group are remembered.
     package static let evictedMaximum = 32
 

@@ -177,8 +177,13 @@ extension PlaybackList {
         let flags = try reader.readUInt8()
         guard flags < 32 else { throw .notCanonical }
         let (device, content) = (try reader.readPseudonym(), try reader.readPseudonym())
+        let session = flags & 4 != 0 ? try reader.readFixedUInt64() : nil
+        var former: [UInt64] = []
+        for _ in 0..<(try reader.readCount(maximum: AccountRules.formerMaximum)) {
+            former.append(try reader.readFixedUInt64())
+        }
         return SlotGroup.Slot(
-            number: number, device: device, session: flags & 4 != 0 ? try reader.readFixedUInt64() : nil,
+            number: number, device: device, session: session, formerSessions: former,
             content: content, contentName: flags & 8 != 0 ? try reader.readText(sizeMaximum: nameSizeMaximum) : nil,
             isCounted: flags & 1 != 0, isConfirmed: flags & 2 != 0, isEnded: flags & 16 != 0,
             heldUntil: try reader.readSigned())
@@ -205,6 +210,8 @@ extension PlaybackList {
         writer.write(slot.device)
         writer.write(slot.content)
         if let session = slot.session { writer.write(session) }
+        writer.write(number: UInt64(slot.formerSessions.count))
+        for session in slot.formerSessions { writer.write(session) }
         if let name = slot.contentName { writer.write(name, sizeMaximum: nameSizeMaximum) }
         writer.write(signed: slot.heldUntil)
     }

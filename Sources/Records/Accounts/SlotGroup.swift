@@ -6,6 +6,8 @@ struct SlotGroup {
         var device: Pseudonym
         /// The playback session; nil if the content identifies the playback.
         var session: UInt64?
+        /// Sessions of the device that held the slot before, the newest last. They end with the slot.
+        var formerSessions: [UInt64] = []
         var content: Pseudonym
         /// The content id, for lists; nil if no claim has told it.
         var contentName: String?
@@ -18,6 +20,20 @@ struct SlotGroup {
         func belongs(to playback: SlotClaim.Playback) -> Bool {
             device == playback.device && session == playback.session
                 && (session != nil || content == playback.content)
+        }
+
+        /// Whether the playback holds the slot, or has held it before another session of its device.
+        func hasBelonged(to playback: SlotClaim.Playback) -> Bool {
+            belongs(to: playback)
+                || device == playback.device && playback.session.map(formerSessions.contains) ?? false
+        }
+
+        /// Gives the slot to another session of its device.
+        mutating func take(by next: UInt64?) {
+            guard next != session else { return }
+            formerSessions.removeAll { $0 == next }
+            if let session { formerSessions = (formerSessions + [session]).suffix(AccountRules.formerMaximum) }
+            session = next
         }
     }
 
@@ -46,13 +62,13 @@ struct SlotGroup {
     mutating func take(_ claim: SlotClaim) -> DecisionDenial? {
         // An earlier claim of the same decision may have had a duration of zero. Its slot has ended too.
         slots.removeAll { [now] in $0.heldUntil <= now }
-        if list.evicted.contains(where: { $0.belongs(to: claim.playback) }) { return .slotEvicted }
+        if list.evicted.contains(where: { $0.hasBelonged(to: claim.playback) }) { return .slotEvicted }
         var claim = claim
         claim.limit = min(claim.limit, UInt32(AccountRules.countedMaximum))
         guard let place = place(of: claim.playback) ?? append(claim) else {
             return .slotsFull(current: UInt32(slots.count { $0.isCounted }), limit: claim.limit)
         }
-        if slots[place].device == claim.playback.device { slots[place].session = claim.playback.session }
+        if slots[place].device == claim.playback.device { slots[place].take(by: claim.playback.session) }
         slots[place].content = claim.playback.content
         slots[place].isConfirmed = slots[place].isConfirmed || claim.isConfirmed
         slots[place].heldUntil = max(slots[place].heldUntil, claim.heldUntil)

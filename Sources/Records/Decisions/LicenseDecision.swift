@@ -132,7 +132,8 @@ package struct DevicePlace: Equatable, Sendable {
 ///
 /// The rules, in their order:
 ///
-/// 1. A slot of this playback is used again. If it was evicted, the claim is denied.
+/// 1. A slot of this playback is used again. If it was evicted, the claim is denied, also that of an earlier session
+///    of its device (rule 3).
 /// 2. A relayed playback joins a live slot of the same content, which any device may hold. The holder keeps the slot.
 /// 3. Another playback of the same device and content takes over the live slot of the previous playback.
 ///

@@ -135,6 +135,20 @@ import Testing
         #expect(try await start(1) == .denied(.slotEvicted))
     }
 
+    /// A device that had started a film twice went on with its first session when its slot was taken away.
+    @Test func takesTheSlotOfAllSessionsOfAPlayback() async throws {
+        let store = MemoryCellStore()
+        func start(_ device: UInt64, _ session: UInt64) async throws -> DecisionOutcome {
+            let claim = SampleDecisions.slot(limit: 1, .evictOldest, device: device, session: session)
+            return try await store.perform(Self.decision(slots: [claim]), now: 0).outcome
+        }
+        for session in [7, 8, 7, 9] as [UInt64] { #expect(try await start(1, session) == .recorded) }
+        #expect(try await start(2, 1) == .recorded)
+        for session in [7, 8, 9] as [UInt64] { #expect(try await start(1, session) == .denied(.slotEvicted)) }
+        #expect(try await start(1, 10) == .recorded, "another session is a new playback")
+        #expect(try await start(2, 1) == .denied(.slotEvicted))
+    }
+
     @Test func countsOnAfterTheLargestNumber() throws {
         var slot = SlotGroup.Slot(
             number: .max, device: SampleDecisions.pseudonym(.device, 1), session: 1,

@@ -11,7 +11,8 @@ import Testing
 
     private static func slot(_ number: Int64, full: Bool = true) -> SlotGroup.Slot {
         SlotGroup.Slot(
-            number: number, device: pseudonym(1), session: full ? .max : nil, content: pseudonym(2),
+            number: number, device: pseudonym(1), session: full ? .max : nil,
+            formerSessions: full ? [3, .max - 1] : [], content: pseudonym(2),
             contentName: full ? "movie" : nil, isCounted: full, isConfirmed: full, isEnded: full, heldUntil: 5)
     }
 
