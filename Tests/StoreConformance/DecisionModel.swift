@@ -11,6 +11,8 @@ package struct DecisionModel: Sendable {
         package var playback: Playback
         /// The sessions that held the slot before.
         package var former: [Playback] = []
+        /// The screen that shows it.
+        package var screen: Screen?
         package var content: Pseudonym
         package var isConfirmed: Bool
         package var isCounted = false
@@ -18,6 +20,11 @@ package struct DecisionModel: Sendable {
         /// An older slot has a smaller number. No two slots have the same.
         package var number: Int
         package var heldUntil: Int64
+    }
+
+    package struct Screen: Equatable, Sendable {
+        let device: Pseudonym
+        let playback: Playback
     }
 
     /// Identifies a playback of a device.
@@ -136,8 +143,24 @@ package struct DecisionModel: Sendable {
     private mutating func end(_ place: Int?, of group: Pseudonym) -> Bool {
         let live = slots.filter { $0.group == group && !$0.isEvicted }.sorted { $0.number < $1.number }
         guard let place, let index = slots.firstIndex(of: live[place]) else { return false }
-        slots[index].isEvicted = true
+        evict(index)
         return true
+    }
+
+    /// Takes a slot away, also from its screen.
+    private mutating func evict(_ index: Int) {
+        slots[index].isEvicted = true
+        if let screen = slots[index].screen, screen.device != slots[index].device { endScreen(of: slots[index]) }
+    }
+
+    /// Remembers that the screen of a slot has lost it.
+    private mutating func endScreen(of slot: Slot) {
+        guard let screen = slot.screen else { return }
+        var ended = slot
+        (ended.device, ended.playback, ended.former, ended.screen) = (screen.device, screen.playback, [], nil)
+        ended.isEvicted = true
+        ended.number = nextNumber()
+        slots.append(ended)
     }
 
     /// Frees the slots that the playbacks of these claims hold. Returns whether there was one.
@@ -259,6 +282,10 @@ package struct DecisionModel: Sendable {
                 group: claim.group, device: device, playback: playback, content: content,
                 isConfirmed: false, number: nextNumber(), heldUntil: claim.heldUntil)
         }
+        if claim.playback.isRelayed {
+            if let before = slot.screen, before.device != device { endScreen(of: slot) }
+            slot.screen = Screen(device: device, playback: playback)
+        }
         if slot.device == device, slot.playback != playback {
             slot.former.removeAll { $0 == playback }
             if case .session = slot.playback { slot.former = (slot.former + [slot.playback]).suffix(8) }
@@ -299,7 +326,7 @@ package struct DecisionModel: Sendable {
         if claim.whenFull == .denyNew, victims.contains(where: { $0.device != device }) {
             return .slotsFull(current: UInt32(counted.count), limit: claim.limit)
         }
-        for index in slots.indices where victims.contains(slots[index]) { slots[index].isEvicted = true }
+        for index in slots.indices where victims.contains(slots[index]) { evict(index) }
         slot.isCounted = true
         slot.number = nextNumber()
         return nil

@@ -175,18 +175,27 @@ extension PlaybackList {
     private static func readSlot(_ reader: inout LedgerFieldReader) throws(LedgerEntryError) -> SlotGroup.Slot {
         let number = try reader.readSigned()
         let flags = try reader.readUInt8()
-        guard flags < 32 else { throw .notCanonical }
+        guard flags < 64 else { throw .notCanonical }
         let (device, content) = (try reader.readPseudonym(), try reader.readPseudonym())
         let session = flags & 4 != 0 ? try reader.readFixedUInt64() : nil
         var former: [UInt64] = []
         for _ in 0..<(try reader.readCount(maximum: AccountRules.formerMaximum)) {
             former.append(try reader.readFixedUInt64())
         }
+        let screen = flags & 32 != 0 ? try readScreen(&reader) : nil
         return SlotGroup.Slot(
-            number: number, device: device, session: session, formerSessions: former,
+            number: number, device: device, session: session, formerSessions: former, screen: screen,
             content: content, contentName: flags & 8 != 0 ? try reader.readText(sizeMaximum: nameSizeMaximum) : nil,
             isCounted: flags & 1 != 0, isConfirmed: flags & 2 != 0, isEnded: flags & 16 != 0,
             heldUntil: try reader.readSigned())
+    }
+
+    private static func readScreen(
+        _ reader: inout LedgerFieldReader
+    ) throws(LedgerEntryError) -> SlotGroup.Slot.Screen {
+        let device = try reader.readPseudonym()
+        return SlotGroup.Slot.Screen(
+            device: device, session: try reader.readFlag() ? try reader.readFixedUInt64() : nil)
     }
 
     func write(to writer: inout LedgerFieldWriter) {
@@ -206,12 +215,17 @@ extension PlaybackList {
         writer.write(
             UInt8(
                 (slot.isCounted ? 1 : 0) | (slot.isConfirmed ? 2 : 0) | (slot.session == nil ? 0 : 4)
-                    | (slot.contentName == nil ? 0 : 8) | (slot.isEnded ? 16 : 0)))
+                    | (slot.contentName == nil ? 0 : 8) | (slot.isEnded ? 16 : 0) | (slot.screen == nil ? 0 : 32)))
         writer.write(slot.device)
         writer.write(slot.content)
         if let session = slot.session { writer.write(session) }
         writer.write(number: UInt64(slot.formerSessions.count))
         for session in slot.formerSessions { writer.write(session) }
+        if let screen = slot.screen {
+            writer.write(screen.device)
+            writer.write(flag: screen.session != nil)
+            if let session = screen.session { writer.write(session) }
+        }
         if let name = slot.contentName { writer.write(name, sizeMaximum: nameSizeMaximum) }
         writer.write(signed: slot.heldUntil)
     }

@@ -8,6 +8,8 @@ struct SlotGroup {
         var session: UInt64?
         /// Sessions of the device that held the slot before, the newest last. They end with the slot.
         var formerSessions: [UInt64] = []
+        /// The screen or adapter that shows the playback; nil if there is none. One at a time does.
+        var screen: Screen?
         var content: Pseudonym
         /// The content id, for lists; nil if no claim has told it.
         var contentName: String?
@@ -16,6 +18,12 @@ struct SlotGroup {
         /// Whether an operator has ended it.
         var isEnded = false
         var heldUntil: Int64
+
+        /// A playback on a screen or adapter of the viewer.
+        struct Screen: Equatable {
+            let device: Pseudonym
+            let session: UInt64?
+        }
 
         func belongs(to playback: SlotClaim.Playback) -> Bool {
             device == playback.device && session == playback.session
@@ -68,6 +76,7 @@ struct SlotGroup {
         guard let place = place(of: claim.playback) ?? append(claim) else {
             return .slotsFull(current: UInt32(slots.count { $0.isCounted }), limit: claim.limit)
         }
+        if claim.playback.isRelayed { show(claim.playback, at: place) }
         if slots[place].device == claim.playback.device { slots[place].take(by: claim.playback.session) }
         slots[place].content = claim.playback.content
         slots[place].isConfirmed = slots[place].isConfirmed || claim.isConfirmed
@@ -115,6 +124,12 @@ struct SlotGroup {
         return slots.count - 1
     }
 
+    /// Shows a playback on a screen. Another screen, on which it was shown before, loses it.
+    private mutating func show(_ playback: SlotClaim.Playback, at place: Int) {
+        if let before = slots[place].onScreen, before.device != playback.device { remember([before]) }
+        slots[place].screen = Slot.Screen(device: playback.device, session: playback.session)
+    }
+
     private mutating func takeNumber() -> Int64 {
         defer { nextNumber &+= 1 }
         return nextNumber
@@ -154,14 +169,31 @@ struct SlotGroup {
         return nil
     }
 
-    /// Takes slots away, and remembers their playbacks until the slots would have ended. If too many are remembered,
-    /// those that end first are forgotten, and those that an operator has ended last of all. A forgotten playback is a
-    /// new one, which the limit counts.
+    /// Takes slots away, and remembers their playbacks and those of their screens.
     private mutating func evict(_ victims: some Collection<Slot>) {
         slots.removeAll { slot in victims.contains { $0.number == slot.number } }
+        // A screen may hold a slot by itself.
+        remember(
+            victims.flatMap { slot in [slot] + [slot.onScreen].compactMap(\.self).filter { $0.device != slot.device } })
+    }
+
+    /// Remembers playbacks that have lost their slots, until the slots would have ended. If there are too many, those
+    /// that end first are forgotten, and those that an operator has ended last of all. A forgotten playback is a new
+    /// one, which the limit counts.
+    private mutating func remember(_ victims: some Sequence<Slot>) {
         let all = (list.evicted + victims).sorted {
             ($0.isEnded ? 1 : 0, $0.heldUntil) < ($1.isEnded ? 1 : 0, $1.heldUntil)
         }
         list.evicted = all.suffix(AccountRules.evictedMaximum)
+    }
+}
+
+extension SlotGroup.Slot {
+    /// The slot as its screen would hold it; nil if it has no screen.
+    fileprivate var onScreen: SlotGroup.Slot? {
+        guard let screen else { return nil }
+        var slot = self
+        (slot.device, slot.session, slot.formerSessions, slot.screen) = (screen.device, screen.session, [], nil)
+        return slot
     }
 }

@@ -135,6 +135,7 @@ package struct DevicePlace: Equatable, Sendable {
 /// 1. A slot of this playback is used again. If it was evicted, the claim is denied, also that of an earlier session
 ///    of its device (rule 3).
 /// 2. A relayed playback joins a live slot of the same content, which any device may hold. The holder keeps the slot.
+///    One screen at a time shows it: another one takes the place of the screen before.
 /// 3. Another playback of the same device and content takes over the live slot of the previous playback.
 ///
 /// If rules 1 to 3 find a counted slot, its age stays and the claim is granted. If they find no slot, or a slot that is
@@ -148,9 +149,9 @@ package struct DevicePlace: Equatable, Sendable {
 /// 7. If those are not enough, `whenFull` decides: the claim is denied and no slot is evicted, or the oldest slots of
 ///    other devices are evicted too.
 ///
-/// An evicted slot is not counted. It is remembered until its end, so that its renewal is refused. If a slot is claimed
-/// several times, it is confirmed if one of the claims was. It has the content of the last claim, and the latest end of
-/// all claims.
+/// An evicted slot is not counted. It is remembered until its end, and so is its screen, so that their renewals are
+/// refused. If a slot is claimed several times, it is confirmed if one of the claims was. It has the content of the
+/// last claim, and the latest end of all claims.
 package struct SlotClaim: Equatable, Sendable {
     package enum WhenFull: String, Sendable, CaseIterable {
         case denyNew = "deny_new"

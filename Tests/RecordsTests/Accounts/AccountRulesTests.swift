@@ -149,6 +149,24 @@ import Testing
         #expect(try await start(2, 1) == .denied(.slotEvicted))
     }
 
+    /// Any number of screens could show one playback, and they went on when its slot was taken away.
+    @Test(arguments: [true, false])
+    func showsAPlaybackOnOneScreen(hasSender: Bool) async throws {
+        let store = MemoryCellStore()
+        func start(_ device: UInt64, relayed: Bool = true, content: UInt64 = 1) async throws -> DecisionOutcome {
+            let claim = SampleDecisions.slot(
+                limit: 1, .evictOldest, device: device, session: device, content: content, relayed: relayed)
+            return try await store.perform(Self.decision(slots: [claim]), now: 0).outcome
+        }
+        if hasSender { #expect(try await start(1, relayed: false) == .recorded) }
+        for screen in [7, 7, 8, 9, 9] as [UInt64] { #expect(try await start(screen) == .recorded) }
+        for screen in [7, 8] as [UInt64] { #expect(try await start(screen) == .denied(.slotEvicted)) }
+        #expect(try await start(9) == .recorded)
+        #expect(try await start(2, relayed: false, content: 2) == .recorded)
+        for screen in [7, 8, 9] as [UInt64] { #expect(try await start(screen) == .denied(.slotEvicted)) }
+        if hasSender { #expect(try await start(1, relayed: false) == .denied(.slotEvicted)) }
+    }
+
     @Test func countsOnAfterTheLargestNumber() throws {
         var slot = SlotGroup.Slot(
             number: .max, device: SampleDecisions.pseudonym(.device, 1), session: 1,

@@ -12,7 +12,9 @@ import Testing
     private static func slot(_ number: Int64, full: Bool = true) -> SlotGroup.Slot {
         SlotGroup.Slot(
             number: number, device: pseudonym(1), session: full ? .max : nil,
-            formerSessions: full ? [3, .max - 1] : [], content: pseudonym(2),
+            formerSessions: full ? [3, .max - 1] : [],
+            screen: number < 0 ? nil : SlotGroup.Slot.Screen(device: pseudonym(4), session: full ? 9 : nil),
+            content: pseudonym(2),
             contentName: full ? "movie" : nil, isCounted: full, isConfirmed: full, isEnded: full, heldUntil: 5)
     }
 
