@@ -314,7 +314,18 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 AND seen_at < floor(extract(epoch FROM clock_timestamp()))::int8 - $3
             """
         case .succeedNode: "UPDATE ledger_node SET successor = $2 WHERE node = $1"
-        case .signOfLife: "SELECT 1"
+        case .signOfLife:
+            // Ends sessions of nodes that hold a lock and have sent only a part of their statements: the node, its
+            // machine or its network has stopped. The server has no limit for such a session, unlike for one between
+            // the two round trips of actions. In both states, the node gets no answer and does not know the outcome.
+            """
+            SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE usename = current_user AND application_name = 'latchkey' AND state = 'active'
+                AND wait_event_type = 'Client' AND state_change < clock_timestamp() - interval '1 second'
+                AND pid IN (
+                    SELECT unnest(pg_blocking_pids(waiting.pid)) FROM pg_stat_activity AS waiting
+                    WHERE waiting.wait_event_type = 'Lock')
+            """
         case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
         case .advanceSettled:
             // The clock is read as late as possible: the answer is sent immediately after.
