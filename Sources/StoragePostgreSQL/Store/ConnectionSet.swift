@@ -24,6 +24,7 @@ final class ConnectionSet: @unchecked Sendable {
     private var isProbeOwed = false
     private var nextProbe: MonotonicTime
     private var lastHeard: MonotonicTime
+    private var lastLook: MonotonicTime
     /// Since when the server is silent; nil if it is not.
     private var silentSince: MonotonicTime?
     /// The time at which to replace connections that have heard nothing since `heardBefore`. After a silence, some
@@ -47,6 +48,7 @@ final class ConnectionSet: @unchecked Sendable {
         hasConnected = first != nil
         nextProbe = loop.now
         lastHeard = loop.now
+        lastLook = loop.now
     }
 
     /// Sets the closure that is called on a refusal. If there has been a refusal, calls it immediately.
@@ -127,6 +129,9 @@ final class ConnectionSet: @unchecked Sendable {
     private func look() {
         let now = loop.now
         let limits = opener.settings.limits
+        // This node has stood still, and has not read yet what the server has sent meanwhile.
+        if now - lastLook > .seconds(1) { lastHeard = now }
+        lastLook = now
         if silentSince == nil, let owed = all.compactMap(\.owedSince).min(),
             now - max(owed, lastHeard) >= limits.silence
         {
