@@ -31,7 +31,8 @@ import Testing
 
     @Test(arguments: Set(PreparedStatement.allCases).subtracting(planless).sorted { $0.rawValue < $1.rawValue })
     func scansNothing(statement: PreparedStatement) throws {
-        try connection.prepare(statement, until: TestDatabase.deadline)
+        try connection.execute(
+            "PREPARE \"\(statement.rawValue)\" AS \(statement.sql)", until: TestDatabase.deadline)
         let count = try connection.query(
             "SELECT cardinality(parameter_types)::int8 FROM pg_prepared_statements WHERE name = $1",
             [.text(statement.rawValue)], until: TestDatabase.deadline

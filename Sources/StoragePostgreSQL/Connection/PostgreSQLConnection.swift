@@ -74,15 +74,6 @@ final class PostgreSQLConnection: @unchecked Sendable {
         return try finishStatement(until: deadline)
     }
 
-    /// Prepares a statement under its raw value as the name.
-    func prepare(_ statement: PreparedStatement, until deadline: MonotonicTime) throws(PostgreSQLFailure) {
-        // libpq copies the texts before the call returns.
-        guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else {
-            throw .connectionLost
-        }
-        _ = try finishStatement(until: deadline)
-    }
-
     /// Waits for the results of the sent statements and returns the last one. Throws the first failure.
     private func finishStatement(until deadline: MonotonicTime) throws(PostgreSQLFailure) -> PostgreSQLResult {
         var last: PostgreSQLResult?
@@ -125,9 +116,35 @@ final class PostgreSQLConnection: @unchecked Sendable {
 
     // MARK: Without blocking
 
-    /// Begins pipeline mode: from now on, statements are sent with `send` and their outcomes are read with `next`.
-    func beginPipeline() throws(PostgreSQLFailure) {
+    /// Begins pipeline mode and prepares statements, each under its raw value as the name. From now on, statements are
+    /// sent with `send` and their outcomes are read with `next`.
+    ///
+    /// Blocks for one round trip. A round trip for each statement would keep a node in another region from reconnecting
+    /// for seconds.
+    func beginPipeline(
+        preparing statements: [PreparedStatement], until deadline: MonotonicTime
+    ) throws(PostgreSQLFailure) {
         guard unsafe PQenterPipelineMode(handle) == 1 else { throw .connectionLost }
+        for statement in statements {
+            // libpq copies the texts before the call returns.
+            guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else {
+                throw .connectionLost
+            }
+        }
+        try endTransaction()
+        try flushBlocking(until: deadline)
+        var failure: PostgreSQLFailure?
+        while true {
+            try waitForResult(until: deadline)
+            switch next() {
+            case .nothing where isLost: throw .connectionLost
+            case .nothing, .outcome(.success): break
+            case .outcome(.failure(let error)): failure = failure ?? error
+            case .finished:
+                if let failure { throw failure }
+                return
+            }
+        }
     }
 
     /// Queues a statement of the transaction that the next `endTransaction` ends.

@@ -30,11 +30,10 @@ struct SessionOpener: Sendable {
         let deadline = SystemMonotonicClock().monotonicTime + settings.limits.prepare
         try schema(on: connection, until: deadline).establishProof(of: ring)
         try secrets.establish(in: schema(on: connection, until: deadline))
-        try wrap(PostgreSQLOpeningError.failed) { () throws(PostgreSQLFailure) in
-            for statement in PreparedStatement.allCases { try connection.prepare(statement, until: deadline) }
-        }
         try readClock(on: connection, until: deadline)
-        try wrap(PostgreSQLOpeningError.failed, try connection.beginPipeline())
+        try wrap(
+            PostgreSQLOpeningError.failed,
+            try connection.beginPipeline(preparing: PreparedStatement.allCases, until: deadline))
         return connection
     }
 
