@@ -27,7 +27,8 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     package var statement: Duration = .milliseconds(2500)
     package var lock: Duration = .milliseconds(2400)
     /// The longest time in which the server waits for the second round trip of actions. A node that stops in between
-    /// holds up others for so long. Shorter than `lock`.
+    /// holds up others for so long. Shorter than `lock`. `PreparedStatement.signOfLife` is for a node that stops within
+    /// a round trip.
     package var idle: Duration = .milliseconds(2000)
     /// A server that sends nothing on any connection for this time is regarded as away. Longer than `statement`.
     package var silence: Duration = .seconds(3)

@@ -317,7 +317,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .signOfLife:
             // Ends sessions of nodes that hold a lock and have sent only a part of their statements: the node, its
             // machine or its network has stopped. The server has no limit for such a session, unlike for one between
-            // the two round trips of actions. In both states, the node gets no answer and does not know the outcome.
+            // the two round trips of actions. As after any lost connection, the node asks again.
             """
             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
             WHERE usename = current_user AND application_name = 'latchkey' AND state = 'active'
