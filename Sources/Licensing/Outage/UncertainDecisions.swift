@@ -54,14 +54,14 @@ struct UncertainDecisions {
             let count = uses[cell, default: 0] + change
             uses[cell] = count > 0 ? count : nil
         }
-        for place in decision.devicePlaces { count(CellKey(.devices, place.owner), place.device, nil, change) }
+        for place in decision.devicePlaces { count(CellKey(.devices, place.owner), place.device, playing: nil, change) }
         for claim in decision.slotClaims {
-            count(CellKey(.playbacks, claim.group), claim.playback.device, claim.playback, change)
+            count(CellKey(.playbacks, claim.group), claim.playback.device, playing: claim.playback, change)
         }
     }
 
     private mutating func count(
-        _ cell: CellKey, _ device: Pseudonym, _ playback: SlotClaim.Playback?, _ change: Int
+        _ cell: CellKey, _ device: Pseudonym, playing playback: SlotClaim.Playback?, _ change: Int
     ) {
         let known = places[cell]?[device]
         let count = (known?.count ?? 0) + change
