@@ -17,7 +17,8 @@ import Telemetry
 /// this node. The second round trip writes the cells that differ, and commits. No other node can change the cells in
 /// between. A node that stops in between is cut off by the server (`PostgreSQLLimits.idle`).
 ///
-/// If one action's cell has no meaning, only that action fails. If a statement fails, each action is sent again alone.
+/// If one action's cell has no meaning, only that action fails. If a statement fails, each action is sent again alone. A
+/// single action is sent again if it has waited for a lock in vain (`PostgreSQLLimits.lock`).
 ///
 /// # What happens when the database is away
 ///
@@ -263,11 +264,12 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// Ends statements of which one has failed. Actions that were not alone are sent again, each alone.
+    /// Ends statements of which one has failed. Actions that another attempt may help are sent again, each alone.
     private func end(
         _ failed: Sent, with failure: PostgreSQLFailure, on connection: PostgreSQLConnection
     ) throws(PostgreSQLFailure) {
-        if failed.calls.count > 1, !failure.endsConnection {
+        let mayHelp = failed.calls.count > 1 || failure == .refused(.lockNotAvailable)
+        if mayHelp, !failure.endsConnection, failed.calls.allSatisfy(\.isSociable) {
             waiting.putBack(failed.waiting.map(Self.alone))
         } else {
             for call in failed.waiting { call.fail(failure) }

@@ -22,13 +22,14 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     package var connect: Duration = .seconds(5)
     /// A call fails after this time, which includes its time in the queue. Its effect may have happened nevertheless.
     package var call: Duration = .seconds(3)
-    /// The longest time that the server works on one statement, and the longest part of it that it waits for locks.
-    /// Both are shorter than `call`.
+    /// The longest time that the server works on one statement. Shorter than `call`.
     package var statement: Duration = .milliseconds(2500)
-    package var lock: Duration = .milliseconds(2400)
+    /// The longest part of it that the server waits for a lock. Shorter than `idle`: if a node stops, its sessions that
+    /// wait for a lock must give up before the one that holds it is cut off. Otherwise each of them in turn would get
+    /// the lock and hold up others. An action of a node that runs is tried once more.
+    package var lock: Duration = .milliseconds(1500)
     /// The longest time in which the server waits for the second round trip of actions. A node that stops in between
-    /// holds up others for so long. Shorter than `lock`. `PreparedStatement.signOfLife` is for a node that stops within
-    /// a round trip.
+    /// holds up others for so long. `PreparedStatement.signOfLife` is for a node that stops within a round trip.
     package var idle: Duration = .milliseconds(2000)
     /// A server that sends nothing on any connection for this time is regarded as away. Longer than `statement`.
     package var silence: Duration = .seconds(3)
