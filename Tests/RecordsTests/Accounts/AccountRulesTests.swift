@@ -127,7 +127,8 @@ import Testing
         }
         #expect(try await start(1) == .recorded)
         let cells = try await store.cell(CellKey(.playbacks, Self.group), now: 0)
-        let number = try #require(try PlaybackList(parsing: try #require(cells.cells.first).bytes).slots.first).number
+        let stored = try #require(cells.cells.first)
+        let number = try #require(try PlaybackList(parsing: stored.bytes).slots.first?.number)
         let position = PlaybackPosition(group: Self.group, number: number)
         #expect(try await store.change(.endPlayback(position), now: 0))
         for number in 2...60 as ClosedRange<UInt64> { #expect(try await start(number) == .recorded) }
