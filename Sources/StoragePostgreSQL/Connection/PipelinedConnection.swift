@@ -17,8 +17,8 @@ import Telemetry
 /// this node. The second round trip writes the cells that differ, and commits. No other node can change the cells in
 /// between. A node that stops in between is cut off by the server (`PostgreSQLLimits.idle`).
 ///
-/// If one action's cell has no meaning, only that action fails. If a statement fails, each action is sent again alone. A
-/// single action is sent again if it has waited for a lock in vain (`PostgreSQLLimits.lock`).
+/// If one action's cell has no meaning, only that action fails. If a statement fails, each action is sent again alone.
+/// A single action is sent again if it has waited for a lock in vain (`PostgreSQLLimits.lock`).
 ///
 /// # What happens when the database is away
 ///
