@@ -153,8 +153,8 @@ def assert_stopped_rounds(
             process.send_signal(signal.SIGCONT)
         held += transactions > 0
         waits = [end - begin for player in halves[1] for begin, end, _ in player.answers if end > start]
-        longest = max(longest, *waits)
-        print(f"round {number}: {transactions} transactions held, the other node answered within {max(waits):.2f} s")
+        longest = max([longest, *waits])
+        print(f"round {number}: {transactions} transactions held, the other node answered within {max(waits, default=0):.2f} s")
     time.sleep(0.5)
     is_over.set()
     for player in players:

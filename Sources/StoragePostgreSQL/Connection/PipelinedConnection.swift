@@ -268,8 +268,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private func end(
         _ failed: Sent, with failure: PostgreSQLFailure, on connection: PostgreSQLConnection
     ) throws(PostgreSQLFailure) {
-        let mayHelp = failed.calls.count > 1 || failure == .refused(.lockNotAvailable)
-        if mayHelp, !failure.endsConnection, failed.calls.allSatisfy(\.isSociable) {
+        let isTooLate = if case .refused(let state) = failure { SQLState.tooLate.contains(state) } else { false }
+        if failed.calls.count > 1 || isTooLate, !failure.endsConnection, failed.calls.allSatisfy(\.isSociable) {
             waiting.putBack(failed.waiting.map(Self.alone))
         } else {
             for call in failed.waiting { call.fail(failure) }

@@ -34,8 +34,8 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
 
     /// The password is wrong or missing.
     static let passwordRefused = SQLState("28P01")
-    /// A lock was not free in time.
-    static let lockNotAvailable = SQLState("55P03")
+    /// A lock was not free in time, or a statement took too long, for example because it waited for several locks.
+    static let tooLate: Set<SQLState> = [SQLState("55P03"), SQLState("57014")]
     /// The role lacks a right.
     static let insufficientPrivilege = SQLState("42501")
 
