@@ -96,7 +96,7 @@ import Testing
         try refuses(Self.requests(1), at: 1, flag: 1, wrong: 2)
         try refuses(DeviceList(devices: [Self.device(1)]), at: 36, flag: 0, wrong: 2)
         try refuses(PlaybackList(), at: 1, flag: 0, wrong: 2)
-        try refuses(PlaybackList(slots: [Self.slot(1)]), at: 4, flag: 15, wrong: 31)
+        try refuses(PlaybackList(slots: [Self.slot(1)]), at: 4, flag: 63, wrong: 127)
         try refuses(Self.rental, at: 40, flag: 0, wrong: 2)
     }
 
@@ -116,7 +116,7 @@ import Testing
         }
         try takes(1024) { Self.requests($0) }
         try takes(512) { DeviceList(devices: (0..<$0).map { Self.device(UInt64($0)) }) }
-        try takes(512) { PlaybackList(slots: (0..<$0).map { Self.slot(Int64($0)) }) }
+        try takes(576) { PlaybackList(slots: (0..<$0).map { Self.slot(Int64($0)) }) }
         try takes(32) { PlaybackList(evicted: (0..<$0).map { Self.slot(Int64($0)) }) }
         try takes(64) { Self.challenges($0) }
     }
