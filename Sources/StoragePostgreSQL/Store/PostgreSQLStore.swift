@@ -207,15 +207,24 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLStore {
-    /// Deletes shared state that has ended by the database's settled time, at most `limit` rows of each kind. Returns
-    /// the number of deleted rows.
+    /// How many rows one statement deletes, so that it stays within `PostgreSQLLimits.statement` on a slow disk.
+    private static let forgottenAtOnce = 500
+
+    /// Deletes shared state that has ended by the database's settled time, about `limit` rows of each kind at most.
+    /// Returns the number of deleted rows.
     ///
     /// Ended rows have no effect, so this only keeps the tables small. Any number of nodes may call it at any time.
-    package func forgetEnded(limit: Int = 10_000) async throws(StoreError) -> Int {
-        var count = 0
+    package func forgetEnded(limit: Int = 200_000) async throws(StoreError) -> Int {
+        var total = 0
         for statement in [PreparedStatement.forgetCells, .forgetRevocations] {
-            count += Int(try await run(statement, [.integer(Int64(limit))], .read)[0].integer(at: 0))
+            var (count, gone) = (0, 0)
+            repeat {
+                gone = Int(
+                    try await run(statement, [.integer(Int64(Self.forgottenAtOnce))], .read)[0].integer(at: 0))
+                count += gone
+            } while gone == Self.forgottenAtOnce && count < limit
+            total += count
         }
-        return count
+        return total
     }
 }
