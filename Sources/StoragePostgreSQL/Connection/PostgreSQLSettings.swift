@@ -22,10 +22,10 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     package var connect: Duration = .seconds(5)
     /// A call fails after this time, which includes its time in the queue. Its effect may have happened nevertheless.
     package var call: Duration = .seconds(3)
-    /// The longest time that the server works on one statement, and the longest time that it waits for one lock of it; a
-    /// statement may wait for several. Both are shorter than `idle`: if a node stops, its sessions that wait for locks
-    /// must give up before the one that holds them is cut off. Otherwise each of them in turn would get the locks and
-    /// hold up others. An action of a node that runs is tried once more.
+    /// The longest time that the server works on one statement, and the longest time that it waits for one lock of it.
+    /// A statement may wait for several. Both are shorter than `idle`: if a node stops, its sessions that wait for
+    /// locks must give up before the one that holds them is cut off. Otherwise each of them in turn would get the locks
+    /// and hold up others. An action of a node that runs is tried once more.
     package var statement: Duration = .milliseconds(1750)
     package var lock: Duration = .milliseconds(1500)
     /// The longest time in which the server waits for the second round trip of actions. A node that stops in between
