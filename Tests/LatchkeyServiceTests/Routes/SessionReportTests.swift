@@ -92,7 +92,8 @@ import Testing
     }
 
     @Test func areAcknowledgedWhenTheStoreFails() async throws {
-        let fixture = try RoutesFixture(recorder: try MemoryDecisionStore(outage: .unavailable(.notWritable)).recorder())
+        let store = MemoryDecisionStore(outage: .unavailable(.notWritable))
+        let fixture = try RoutesFixture(recorder: try store.recorder())
         let body = try Self.list(["PlaybackSessionID": Data([1])])
         #expect(isAcknowledged(await report(fixture, body, token: try fixture.token())))
         #expect(try await count(fixture, "failed") == 1)
