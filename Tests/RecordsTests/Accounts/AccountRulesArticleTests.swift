@@ -27,7 +27,7 @@ import Testing
 
     private static func rows(under heading: String, answerCount: Int) -> [Row] {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/Records/Records.docc/AccountRules.md")
+            .appending(path: "../../../Sources/Records/Records.docc/RulesOfAccounts.md")
         let article = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         let section = article.components(separatedBy: "## \(heading)\n").last?.components(separatedBy: "\n## ").first
         return (section ?? "").split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("`") }
