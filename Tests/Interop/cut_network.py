@@ -5,13 +5,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from loopback_proxy import LoopbackProxy
+
 # Bind of the prepared statement that locks the cells of an action. A decision has several cells, and what follows it
 # has one: the note that its ledger entry is written.
 LOCK = b"\0lockCells\0"
 LOCK_OF_ONE_CELL_SIZE = 300
 
 
-class CutNetwork:
+class CutNetwork(LoopbackProxy):
     """A proxy in front of one server. Its connections are not encrypted.
 
     After `cut_after(n)`, the next connection that begins a decision forwards n of its messages. It then stays open, but
@@ -19,16 +21,12 @@ class CutNetwork:
     """
 
     def __init__(self, host: str, port: int):
-        self._server = (host, port)
-        self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        super().__init__(host, port, asyncio.new_event_loop())
         self._messages: int | None = None
         self._writers: list[asyncio.StreamWriter] = []
         self.is_cut = threading.Event()
         # The types of the messages of the decision that were forwarded, for example "BDE".
         self.forwarded = ""
-        self.port = 0
 
     def cut_after(self, messages: int) -> None:
         self.is_cut.clear()
@@ -42,26 +40,6 @@ class CutNetwork:
             self._writers.clear()
 
         self._loop.call_soon_threadsafe(close)
-
-    def start(self) -> None:
-        self._thread.start()
-        assert self._ready.wait(30)
-
-    def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        self._loop.run_forever()
-        server.close()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         below_reader, below_writer = await asyncio.open_connection(*self._server)

@@ -2,12 +2,13 @@
 
 import asyncio
 import selectors
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from loopback_proxy import LoopbackProxy
 
-class SlowNetwork:
+
+class SlowNetwork(LoopbackProxy):
     """A proxy in front of one server, which counts connections.
 
     `round_trip` is in seconds. A new value applies to bytes that are sent afterwards. A `SelectSelector` delays by
@@ -15,33 +16,9 @@ class SlowNetwork:
     """
 
     def __init__(self, host: str, port: int, selector: selectors.BaseSelector | None = None):
-        self._server = (host, port)
-        self._ready = threading.Event()
-        self._loop = asyncio.SelectorEventLoop(selector)
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        super().__init__(host, port, asyncio.SelectorEventLoop(selector))
         self.round_trip = 0.0
-        self.port = 0
         self.connections = 0
-
-    def start(self) -> None:
-        self._thread.start()
-        assert self._ready.wait(30)
-
-    def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        self._loop.run_forever()
-        server.close()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1

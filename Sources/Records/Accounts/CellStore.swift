@@ -8,7 +8,7 @@ package protocol CellStore: SharedStateStore, PlaybackSlotStore, ChallengeStore,
     /// `now` is the time of the caller. A store with its own clock uses that clock instead, here and below.
     func perform(_ action: AccountAction, now: Int64) async throws(StoreError) -> AccountAnswer
 
-    /// Reads a cell. There is none if it is not stored.
+    /// Reads a cell. The result has no cell if it is not stored.
     func cell(_ key: CellKey, now: Int64) async throws(StoreError) -> StoredCells
 
     /// Reads the cells of a kind in the lists of `owner`, in the order of their names' bytes, from `first` on.

@@ -8,7 +8,7 @@ struct SlotGroup {
         var session: UInt64?
         /// Sessions of the device that held the slot before, the newest last. They end with the slot.
         var formerSessions: [UInt64] = []
-        /// The screen or adapter that shows the playback; nil if there is none. One at a time does.
+        /// The screen or adapter that shows the playback, one at a time; nil without one.
         var screen: Screen?
         var content: Pseudonym
         /// The content id, for lists; nil if no claim has told it.
