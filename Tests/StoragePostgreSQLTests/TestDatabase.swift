@@ -37,6 +37,7 @@ final class TestDatabase: Sendable {
         limits.call = .seconds(60)
         limits.statement = .seconds(50)
         limits.lock = .seconds(40)
+        limits.idle = .seconds(60)
         limits.writers = 2
         change(&limits)
         return PostgreSQLSettings(
