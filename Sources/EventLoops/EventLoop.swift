@@ -26,7 +26,8 @@ import Telemetry
 /// A job from the loop's own thread goes to the run queue. Any other job goes to an inbox with a lock, and wakes the
 /// loop if the inbox was empty.
 ///
-/// Safe to share between threads: `inbox`, `wake`, the counters and `clock` may be used on any thread. Everything else
+/// Safe to share between threads: `inbox`, `wake`, the counters, `clock` and the thread for computations may be used on
+/// any thread. Everything else
 /// belongs to the loop's thread, and the methods that use it check the thread.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
     static let eventsPerTurnMaximum = 256
@@ -44,6 +45,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     let liveTimers = Atomic<Int>(0)
     let droppedJobs = Atomic<Int>(0)
     let load = LoopLoad()
+    /// Set before the loop's thread starts.
+    private(set) var computeThread: ComputeThread?
 
     // The following properties are used only on the loop's thread.
     private var epoll: EpollSet
@@ -76,6 +79,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     private static let wakeToken = UInt64.max
 
     var context: LoopContext { LoopContext(loop: self) }
+
+    func startComputeThread() throws(EventLoopError) {
+        computeThread = try ComputeThread(index: index, clock: clock)
+    }
 
     // MARK: Methods for any thread
 
@@ -205,15 +212,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         guard !hooks.isEmpty else { return }
         let turnEnd = TurnEnd(isQuiet: pollBudget.isQuiet(broughtWork: broughtWork))
         var asked = false
-        var isWorkLeft = false
-        for hook in hooks {
-            switch hook(turnEnd) {
-            case .done: break
-            case .pollAgain: asked = true
-            case .workLeft: isWorkLeft = true
-            }
-        }
-        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet) || isWorkLeft
+        for hook in hooks where hook(turnEnd) == .pollAgain { asked = true }
+        mustPollAgain = pollBudget.mustPollAgain(asked: asked, wasQuiet: turnEnd.isQuiet)
     }
 
     // MARK: Stopping

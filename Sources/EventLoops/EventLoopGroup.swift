@@ -9,21 +9,25 @@ package final class EventLoopGroup: Sendable {
     private let threads: Mutex<[JoinableThread]>
 
     /// Makes `count` loops, and starts a thread for each one with the name `NAME-INDEX`. Indexes begin at `firstIndex`,
-    /// so that the loops of two groups can have different ones.
+    /// so that the loops of two groups can have different ones. If `computing` is true, each loop gets a thread for
+    /// `LoopContext.compute`, with the name `compute-INDEX`.
     package init(
-        count: Int, clock: any MonotonicClock = SystemMonotonicClock(), name: String = "loop", firstIndex: Int = 0
+        count: Int, computing: Bool = false, clock: any MonotonicClock = SystemMonotonicClock(),
+        name: String = "loop", firstIndex: Int = 0
     ) throws(EventLoopError) {
         precondition(count > 0, "a group needs at least one loop")
         var loops: [EventLoop] = []
         for index in firstIndex..<firstIndex + count { loops.append(try EventLoop(index: index, clock: clock)) }
         var threads: [JoinableThread] = []
         do throws(EventLoopError) {
+            if computing { for loop in loops { try loop.startComputeThread() } }
             for loop in loops {
                 threads.append(JoinableThread(try NativeThread(name: "\(name)-\(loop.index)") { loop.run() }))
             }
         } catch {
             for loop in loops { loop.context.execute { loop.beginStop(deadline: loop.clock.monotonicTime) } }
             for thread in threads { thread.join() }
+            for loop in loops { loop.computeThread?.stop() }
             throw error
         }
         self.loops = loops.map(\.context)
@@ -48,6 +52,7 @@ package final class EventLoopGroup: Sendable {
             context.execute { loop.beginStop(deadline: loop.clock.monotonicTime + limit) }
         }
         for thread in threads { thread.join() }
+        for context in loops { context.loop.computeThread?.stop() }
         return StopReport(abandonedTaskCount: liveTaskCount)
     }
 

@@ -4,9 +4,9 @@ package import Telemetry
 
 /// The interface of a loop for handlers and channels.
 ///
-/// A context may be passed to any thread. `spawn`, `execute`, `runAndWait`, `now`, `index`, `isCurrent`, `lag`,
-/// `longestTurn` and the counters work on any thread. Everything else may be used only on the loop's thread; any other
-/// use is a bug that ends the process.
+/// A context may be passed to any thread. `spawn`, `execute`, `runAndWait`, `compute`, `now`, `index`, `isCurrent`,
+/// `lag`, `computationAge`, `longestTurn` and the counters work on any thread. Everything else may be used only on the
+/// loop's thread; any other use is a bug that ends the process.
 package struct LoopContext: Sendable {
     let loop: EventLoop
 
@@ -21,6 +21,9 @@ package struct LoopContext: Sendable {
 
     /// The age of the running turn: new work has to wait until this turn has ended.
     package var lag: Duration { loop.load.lag(at: now) }
+
+    /// The age of the computation that runs on the thread beside the loop.
+    package var computationAge: Duration { loop.computeThread?.lag(at: now) ?? .zero }
 
     /// The longest turn of the last 30 to 60 seconds.
     package var longestTurn: Duration { loop.load.longestTurn }
@@ -58,6 +61,22 @@ package struct LoopContext: Sendable {
             })
         return isAccepted ? answer.wait { $0 } : nil
     }
+
+    /// Runs `body` on the thread beside the loop, after the computations that it was given before, and then `finish`
+    /// with the result on the loop. For work that takes longer than a turn should, in a group that computes. If the
+    /// loop has stopped by then, the result is dropped.
+    package func compute<Result: Sendable>(
+        _ body: @escaping @Sendable () -> Result, then finish: @escaping @Sendable (Result) -> Void
+    ) {
+        precondition(loop.computeThread != nil, "the group does not compute")
+        _ = executeBeside {
+            let result = body()
+            execute { finish(result) }
+        }
+    }
+
+    /// Runs a closure on the thread beside the loop. Returns `false` if there is none, or if it will not run it.
+    func executeBeside(_ body: @escaping @Sendable () -> Void) -> Bool { loop.computeThread?.execute(body) ?? false }
 
     // MARK: Channels
 
@@ -190,9 +209,6 @@ package enum TurnEndVerdict: Equatable, Sendable {
     /// Work is delayed: the loop must poll once more without sleeping, then call the hook again. Ignored if the turn
     /// end was quiet.
     case pollAgain
-    /// A part of the work is done, and more is left: the loop must poll without sleeping, then call the hook again.
-    /// There is no limit on how often.
-    case workLeft
 }
 
 /// Counts the polls that hooks ask for, so that a hook cannot delay a batch for too long.

@@ -4,7 +4,8 @@ import Synchronization
 /// look.
 ///
 /// A loop answers only at the end of a turn in which it also served its channels, timers and tasks (`EventLoop`), so an
-/// answer is progress of its work, and not of a thread beside it.
+/// answer is progress of its work, and not of a thread beside it. The thread for its computations answers as well,
+/// after those that it was given before.
 package final class LoopWatch: Sendable {
     private let loops: [LoopContext]
     /// Answers that have not come.
@@ -18,10 +19,11 @@ package final class LoopWatch: Sendable {
     /// second time. A loop that has stopped owes nothing. To be called by one thread.
     package func look() -> Bool {
         guard owed.load(ordering: .acquiring) == 0 else { return false }
-        owed.store(loops.count, ordering: .relaxed)
+        owed.store(2 * loops.count, ordering: .relaxed)
+        let answer: @Sendable () -> Void = { [self] in owed.subtract(1, ordering: .releasing) }
         for loop in loops {
-            let isAsked = loop.execute { [self] in owed.subtract(1, ordering: .releasing) }
-            if !isAsked { owed.subtract(1, ordering: .releasing) }
+            if !loop.execute(answer) { answer() }
+            if !loop.executeBeside(answer) { answer() }
         }
         return true
     }

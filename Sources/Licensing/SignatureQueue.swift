@@ -2,13 +2,14 @@ import Entitlements
 import EventLoops
 import KeyCrypto
 
-/// Collects the ES256 signatures of the tokens that one loop's requests bring within a turn, and has them checked in
-/// groups at the turn's end.
+/// Collects the ES256 signatures of the tokens that one loop's requests bring, and has them checked in groups on the
+/// thread beside the loop (`LoopContext.compute`).
 ///
-/// Belongs to its loop. Each turn end checks one group, and resumes its requests before the next group. A check ahead
-/// only saves time: if a signature was not checked here, OpenSSL checks it when its token is verified. So nothing waits
-/// for long, and nothing is refused here.
-final class SignatureQueue {
+/// A check ahead only saves time: if a signature was not checked here, OpenSSL checks it when its token is verified. So
+/// nothing waits for long, and nothing is refused here.
+final class SignatureQueue: @unchecked Sendable {
+    // Safe to send: only its loop uses it. The backend's `verify` is called on the thread beside the loop alone.
+
     @safe
     private struct Waiter {
         let signature: PendingSignature
@@ -16,14 +17,22 @@ final class SignatureQueue {
         let continuation: UnsafeContinuation<Void, Never>
     }
 
+    /// What the thread checks at once. Safe to send: the continuations are resumed on the loop.
+    private struct Group: @unchecked Sendable {
+        let waiters: [Waiter]
+    }
+
     /// The most signatures that may wait. Their checks take about 20 ms.
     private static let waitingMaximum = 1024
 
     private let verifier: any ES256Verifier
+    private let loop: LoopContext
     private var waiters: [Waiter] = []
+    private var isComputing = false
 
     init(verifier: any ES256Verifier, on loop: LoopContext) {
         self.verifier = verifier
+        self.loop = loop
         loop.atTurnEnd { [unowned self] turn in run(turn) }
     }
 
@@ -41,15 +50,25 @@ final class SignatureQueue {
     }
 
     private func run(_ turn: TurnEnd) -> TurnEndVerdict {
-        guard !waiters.isEmpty else { return .done }
-        // A group that is not full waits for more until a poll brings none. A single signature does not wait.
-        if (2..<verifier.groupSize).contains(waiters.count), !turn.isQuiet { return .pollAgain }
-        let group = waiters.prefix(verifier.groupSize)
-        waiters.removeFirst(group.count)
-        for (waiter, verdict) in zip(group, verifier.verify(group.map(\.signature.check))) {
-            if let verdict { waiter.tokens.settle(waiter.signature, isValid: verdict) }
+        while !waiters.isEmpty, !isComputing {
+            // A group that is not full waits for more until a poll brings none. A single signature does not wait.
+            if (2..<verifier.groupSize).contains(waiters.count), !turn.isQuiet { return .pollAgain }
+            compute(Group(waiters: Array(waiters.prefix(verifier.groupSize))))
         }
-        for waiter in group { unsafe waiter.continuation.resume() }
-        return waiters.isEmpty ? .done : .workLeft
+        return .done
+    }
+
+    private func compute(_ group: Group) {
+        isComputing = true
+        waiters.removeFirst(group.waiters.count)
+        loop.compute { [self] in
+            verifier.verify(group.waiters.map(\.signature.check))
+        } then: { [self] verdicts in
+            isComputing = false
+            for (waiter, verdict) in zip(group.waiters, verdicts) {
+                if let verdict { waiter.tokens.settle(waiter.signature, isValid: verdict) }
+                unsafe waiter.continuation.resume()
+            }
+        }
     }
 }

@@ -2,13 +2,15 @@ import EventLoops
 import KeyCrypto
 package import Telemetry
 
-/// Collects the RSA unwraps that one loop's requests need within a turn, and hands them to the backend in groups at the
-/// turn's end.
+/// Collects the RSA unwraps that one loop's requests need, and hands them in groups to the backend, which runs on the
+/// thread beside the loop (`LoopContext.compute`).
 ///
-/// Belongs to its loop. Each turn end runs one group, and resumes its requests before the next group. So answers leave
-/// while later groups still wait. If the processor cannot keep up, requests wait here as long as `OverloadLimits`
-/// allows, renewals before all others.
-final class UnwrapQueue {
+/// The thread has at most two groups, so that it need not wait for the loop between them. Everything else waits here:
+/// as long as `OverloadLimits` allows, renewals before all others. The requests of a group go on as soon as it is done.
+final class UnwrapQueue: @unchecked Sendable {
+    // Safe to send: only its loop uses it. The backend's `unwrap` is called on the thread beside the loop alone.
+    private static let computingMaximum = 2
+
     @safe
     private struct Waiter {
         let job: RSAUnwrapJob
@@ -16,11 +18,20 @@ final class UnwrapQueue {
         let continuation: UnsafeContinuation<Bool, Never>
     }
 
+    /// What the thread computes at once. Safe to send: the continuations are resumed on the loop.
+    private struct Group: @unchecked Sendable {
+        var waiters: [Waiter] = []
+        var jobs: [RSAUnwrapJob] = []
+    }
+
     private let unwrapper: any RSAUnwrapper
     private let counts: OverloadCounts
     private let times: UnwrapTimes
     private let loop: LoopContext
     private var room = WaitingRoom<Waiter>()
+    /// How many groups the thread has.
+    private var computing = 0
+    private var lateTimer: TimerID?
 
     init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, times: UnwrapTimes, on loop: LoopContext) {
         self.unwrapper = unwrapper
@@ -44,6 +55,7 @@ final class UnwrapQueue {
             case .enteredFor(let other): refuse(other)
             case .full: refuse(waiter)
             }
+            refuseLateOnes()
         }
     }
 
@@ -52,35 +64,55 @@ final class UnwrapQueue {
         unsafe waiter.continuation.resume(returning: false)
     }
 
-    private func run(_ turn: TurnEnd) -> TurnEndVerdict {
-        guard !room.isEmpty else { return .done }
-        let size = unwrapper.groupSize
-        // A group that is not full waits for more jobs until a poll brings no more. For a backend that gains nothing
-        // from more jobs, it does not wait.
-        if room.count < size, room.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
-        // Only if more jobs wait than one group takes can a job have waited too long.
-        if room.count > size {
+    /// Refuses the requests that have waited too long, now and for as long as any wait.
+    private func refuseLateOnes() {
+        guard lateTimer == nil, let deadline = room.earliestDeadline else { return }
+        lateTimer = loop.schedule(at: MonotonicTime(nanoseconds: deadline)) { [unowned self] in
+            lateTimer = nil
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
+            refuseLateOnes()
         }
-        let (group, jobs) = takeGroup()
-        let start = loop.now
-        unwrapper.unwrap(jobs)
-        times.batches.observe(loop.now - start)
-        for waiter in group { times.waits.observe(start - waiter.since) }
-        for waiter in group { unsafe waiter.continuation.resume(returning: true) }
-        return room.isEmpty ? .done : .workLeft
+    }
+
+    private func run(_ turn: TurnEnd) -> TurnEndVerdict {
+        while !room.isEmpty, computing < Self.computingMaximum {
+            // While the thread is busy, a group fills. For an idle one, a group that is not full waits until a poll
+            // brings no more jobs, unless the backend gains nothing from them.
+            if room.count < unwrapper.groupSize {
+                if computing > 0 { return .done }
+                if room.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
+            }
+            compute(takeGroup())
+        }
+        return .done
+    }
+
+    private func compute(_ group: Group) {
+        computing += 1
+        loop.compute { [self] in
+            let start = loop.now
+            unwrapper.unwrap(group.jobs)
+            return start..<loop.now
+        } then: { [self] time in
+            computing -= 1
+            times.batches.observe(time.upperBound - time.lowerBound)
+            for waiter in group.waiters {
+                times.waits.observe(time.lowerBound - waiter.since)
+                unsafe waiter.continuation.resume(returning: true)
+            }
+        }
     }
 
     /// Takes the next waiters with their jobs, in their order, up to the first one for which the batch has no room.
-    private func takeGroup() -> (waiters: [Waiter], jobs: [RSAUnwrapJob]) {
-        var (waiters, jobs): ([Waiter], [RSAUnwrapJob]) = ([], [])
-        while let next = room.next, jobs.isEmpty || unwrapper.hasRoom(for: next.job, after: jobs),
+    private func takeGroup() -> Group {
+        var group = Group()
+        while let next = room.next, group.jobs.isEmpty || unwrapper.hasRoom(for: next.job, after: group.jobs),
             let waiter = room.takeNext()
         {
-            waiters.append(waiter)
-            jobs.append(waiter.job)
+            group.waiters.append(waiter)
+            group.jobs.append(waiter.job)
         }
-        return (waiters, jobs)
+        return group
     }
 }
 

@@ -3,10 +3,11 @@ package import POSIXSockets
 import Synchronization
 package import Telemetry
 
-/// Tells systemd that every loop of the daemon makes progress, four times within what the unit allows (`WatchdogSec=`).
+/// Tells systemd that every loop of the daemon, and the thread for its computations, make progress, four times within
+/// what the unit allows (`WatchdogSec=`).
 ///
-/// While a loop is stuck nothing is told, and systemd ends the process and starts it again. What waits for a disk or a
-/// database is no loop: an outage is no reason to start again.
+/// While one of them is stuck nothing is told, and systemd ends the process and starts it again. What waits for a disk
+/// or a database is no loop: an outage is no reason to start again.
 package final class Watchdog: Sendable {
     private static let looksPerLimit = 4
 
@@ -61,7 +62,7 @@ package final class Watchdog: Sendable {
 
     private func noteStuckLoops() {
         guard !isStuck.exchange(true, ordering: .relaxed) else { return }
-        let stuck = loops.filter { $0.lag >= interval }.map { String($0.index) }
+        let stuck = loops.filter { max($0.lag, $0.computationAge) >= interval }.map { String($0.index) }
         logger.error("loop_stuck", [.string("loops", stuck.joined(separator: " "))])
     }
 }

@@ -39,7 +39,7 @@ struct PipelineBenchmark {
     }
 
     private func run(_ licensing: BenchmarkLicensing) async throws {
-        let group = try EventLoopGroup(count: 1)
+        let group = try EventLoopGroup(count: 1, computing: true)
         defer { group.stop(within: .seconds(5)) }
         for version in [SPCVersion.v1, .v2] {
             try await compare(version, licensing, on: group.loops[0])

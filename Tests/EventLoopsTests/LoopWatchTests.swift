@@ -39,8 +39,36 @@ import Testing
         group.stop(within: .seconds(10))
     }
 
+    /// A thread for computations is stuck; its loop goes on.
+    @Test func seesAComputationThatIsStuck() throws {
+        let group = try EventLoopGroup(count: 2, computing: true)
+        let watch = LoopWatch(group.loops)
+        let (entered, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        group.loops[1].compute {
+            entered.signal()
+            release.wait()
+        } then: { _ in
+        }
+        entered.wait()
+        #expect(watch.look(), "nothing was asked before")
+        settle(group.loops)
+        for _ in 0..<3 { #expect(!watch.look()) }
+        release.signal()
+        for loop in group.loops { settleBeside(loop) }
+        #expect(watch.look())
+        group.stop(within: .seconds(10))
+    }
+
+    /// Waits until the thread beside a loop has run everything that it was asked for before.
+    private func settleBeside(_ loop: LoopContext) {
+        let done = DispatchSemaphore(value: 0)
+        _ = loop.executeBeside { done.signal() }
+        done.wait()
+    }
+
     @Test func asksNothingOfALoopThatHasStopped() throws {
-        let (group, other) = (try EventLoopGroup(count: 1), try EventLoopGroup(count: 1, firstIndex: 1))
+        let group = try EventLoopGroup(count: 1)
+        let other = try EventLoopGroup(count: 1, computing: true, firstIndex: 1)
         let watch = LoopWatch(group.loops + other.loops)
         other.stop(within: .seconds(10))
         for _ in 0..<3 {

@@ -248,6 +248,7 @@ METRICS_ARTICLE = Path(__file__).parents[2] / "Documentation/reference/metrics.m
 SATURATION = {
     "latchkey_loop_lag_seconds": ("loop", {"0"}),
     "latchkey_loop_longest_turn_seconds": ("loop", {"0"}),
+    "latchkey_loop_computation_seconds": ("loop", {"0"}),
     "latchkey_memory_charged_bytes": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
     "latchkey_memory_maximum_bytes": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),
     "latchkey_memory_refused_total": ("share", {"connections", "heads", "bodies", "outbound", "requests"}),

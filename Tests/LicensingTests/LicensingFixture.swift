@@ -57,7 +57,7 @@ final class LicensingFixture: Sendable {
         trustedClock: TrustedClock? = nil, livePeriods: RecentLivePeriods? = nil,
         _ adjust: (inout ContentKeyAttributes) -> Void = { _ in }
     ) throws {
-        group = try EventLoopGroup(count: loopCount)
+        group = try EventLoopGroup(count: loopCount, computing: true)
         credential = try TestCredential.shared.get()
         signingKey = try ES256PrivateKey.generate()
         let keys = [VerificationKey(id: "test", es256: signingKey.publicKey)]

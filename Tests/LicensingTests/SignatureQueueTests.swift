@@ -45,7 +45,7 @@ private final class SignatureStand: Sendable {
     private static let now: Int64 = 1_750_000_000
 
     init(gainsFromBatches: Bool = true) throws {
-        group = try EventLoopGroup(count: 1)
+        group = try EventLoopGroup(count: 1, computing: true)
         queues = LoopLocal { [notes] loop in
             SignatureQueue(verifier: NotingVerifier(gainsFromBatches, notes), on: loop)
         }

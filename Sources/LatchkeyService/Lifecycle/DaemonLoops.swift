@@ -22,7 +22,7 @@ struct DaemonLoops: Sendable {
 
     /// Starts the threads. `running` gets what stops them, also if a later one cannot be started.
     init(count: Int, logger: Logger, _ running: inout RunningParts) throws(DaemonError) {
-        let requests = try wrap(DaemonError.loops, try EventLoopGroup(count: count))
+        let requests = try wrap(DaemonError.loops, try EventLoopGroup(count: count, computing: true))
         running.add(.loops) {
             let stopped = requests.stop(within: Self.taskLimit)
             guard stopped.abandonedTaskCount > 0 else { return }

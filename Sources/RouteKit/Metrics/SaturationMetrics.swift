@@ -36,6 +36,10 @@ package struct SaturationMetrics: Sendable {
             help:
                 "The longest turn of a loop in the last 30 to 60 seconds; everything else on it waited for that long.",
             label: "loop", loops.map { loop in (String(loop.index), { loop.longestTurn.inSeconds }) })
+        registry.samples(
+            "latchkey_loop_computation_seconds",
+            help: "How long the computation on the thread beside a loop has run: RSA, or checks of signatures.",
+            label: "loop", loops.map { loop in (String(loop.index), { loop.computationAge.inSeconds }) })
     }
 
     private func registerMemory(in registry: MetricsRegistry) {

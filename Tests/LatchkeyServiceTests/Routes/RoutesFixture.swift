@@ -54,7 +54,7 @@ final class RoutesFixture: Sendable {
         urls: SKDTemplate = .standard, cors: CORSPolicy = CORSPolicy(), ledger: String = "/nonexistent/latchkey.db",
         help: HelpFiles = .none
     ) throws {
-        group = try EventLoopGroup(count: 1)
+        group = try EventLoopGroup(count: 1, computing: true)
         credential = try TestCredential.shared.get()
         signingKey = try ES256PrivateKey.generate()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
