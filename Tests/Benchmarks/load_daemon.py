@@ -14,6 +14,7 @@ CONTENT = "movie-1"
 # What `latchkey init` writes for the public listener, and what stands behind it for TLS.
 ADDRESS = 'address: "127.0.0.1:8080"'
 TLS = 'tls: { certificate: "tls/certificate.pem", privateKey: "tls/private-key.pem" }'
+FREE_ADDRESSES = {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -59,7 +60,8 @@ class Programs:
 class Daemon:
     """A daemon with a set-up of its own, and tokens of several subjects for one content.
 
-    `prepare` may change the set-up before the daemon starts. A node of a shared database has its content already.
+    `prepare` may change the set-up before the daemon starts. A node of a shared database has its content already. A
+    set-up with several listeners has addresses with the port 0; others are told to use such an address.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Daemon:
         prepare: Callable[[Path], None] | None = None,
         has_content: bool = False,
         environment: dict[str, str] | None = None,
+        has_addresses: bool = False,
     ):
         self.programs = programs
         self.setup = setup
@@ -84,12 +87,10 @@ class Daemon:
         self.process = subprocess.Popen(
             programs.daemon(self.configuration),
             stderr=log,
-            env=os.environ
-            | {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
-            | (environment or {}),
+            env=os.environ | ({} if has_addresses else FREE_ADDRESSES) | (environment or {}),
         )
-        scheme = "https" if f"{ADDRESS}, {TLS}" in self.configuration.read_text() else "http"
-        self.url = f"{scheme}://{self._address()}"
+        self.urls = self._urls()
+        self.url = self.urls[-1]
 
     def mint(self, count: int, *options: object, content: str = CONTENT) -> Path:
         """Mints tokens into a new file, one a line. Returns the file."""
@@ -102,19 +103,19 @@ class Daemon:
             output.write(tokens)
         return Path(file)
 
-    def _address(self) -> str:
-        """Reads the log until the daemon is ready. Returns the address of the public listener."""
+    def _urls(self) -> list[str]:
+        """Reads the log until the daemon is ready. Returns the URLs of the public listeners."""
         with (self.setup / "daemon.log").open() as log:
-            address, line = "", ""
+            urls, line = [], ""
             while self.process.poll() is None:
                 line += log.readline()
                 if not line.endswith("\n"):
                     continue
                 entry, line = json.loads(line), ""
                 if entry["event"] == "listening" and entry["listener"] == "public":
-                    address = entry["address"]
+                    urls.append(f"{'https' if entry['tls'] else 'http'}://{entry['address']}")
                 if entry["event"] == "ready":
-                    return address
+                    return urls
         raise SystemExit(f"the daemon did not start; its log is {self.setup / 'daemon.log'}")
 
     def cpu_seconds(self) -> float:
@@ -179,11 +180,17 @@ def replace(setup: Path, old: str, new: str) -> None:
 
 @contextmanager
 def running(
-    programs: Programs, prepare: Callable[[Path], None] | None = None, environment: dict[str, str] | None = None
+    programs: Programs,
+    prepare: Callable[[Path], None] | None = None,
+    environment: dict[str, str] | None = None,
+    has_addresses: bool = False,
 ) -> Iterator[Daemon]:
     """Runs a daemon in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="latchkey-load-") as folder:
-        daemon = Daemon(programs, Path(folder) / "setup", prepare=prepare, environment=environment)
+        setup = Path(folder) / "setup"
+        daemon = Daemon(
+            programs, setup, prepare=prepare, environment=environment, has_addresses=has_addresses
+        )
         try:
             yield daemon
         finally:

@@ -1,0 +1,137 @@
+"""The tables of the instructions of a license (`instructions.py`), and their changes."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from callgrind import Function, Profile
+from instruction_parts import PARTS, demangled
+
+# A part has grown if it has so many percent more, and more than the noise.
+GROWTH_PERCENT = 5
+# The least noise in instructions: timers fire more or less often while the loads run.
+NOISE = 3_000
+# Two counts of the same program differed by so much. A part may differ by a few times this.
+NOISE_FACTOR = 3
+# These parts depend on the time that the loads take.
+TIMED = ("upkeep", "other")
+FUNCTION_COUNT = 40
+
+
+def write(report: dict, profiles: dict[str, Profile], folder: Path, earlier: dict | None) -> str:
+    """Writes the files of the report. Returns the text for the terminal."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "instructions.json").write_text(json.dumps(report, indent=1) + "\n")
+    text = tables(report)
+    if earlier is not None:
+        text += "\n" + "\n".join(changes(report, earlier)) + "\n"
+    (folder / "instructions.md").write_text(text)
+    (folder / "functions.md").write_text("\n".join(function_tables(profiles)))
+    return text
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+
+def total(part: dict) -> int:
+    return part["own"] + sum(part["libraries"].values())
+
+
+def tables(report: dict) -> str:
+    lines = [
+        f"Instructions for each request: a {report['build']} build on {report['machine']}, "
+        f"from loads that differ by {report['requests']} requests.",
+        "",
+    ]
+    for case in report["cases"]:
+        lines += [*case_table(case), ""]
+    return "\n".join(lines)
+
+
+def case_table(case: dict) -> Iterator[str]:
+    parts = case["parts"]
+    has_copies = any("copied" in part for part in parts.values())
+    has_difference = any("difference" in part for part in parts.values())
+    libraries = sorted({name for part in parts.values() for name in part["libraries"]})
+    heads = [case["name"], "all", "own", "libraries", "allocations"]
+    heads += ["bytes copied"] * has_copies + ["difference"] * has_difference + libraries
+    yield "| " + " | ".join(heads) + " |"
+    yield "|---" + "|--:" * (len(heads) - 1) + "|"
+    sums: dict[str, float] = defaultdict(float)
+    for name in [*(name for name in PARTS if name in parts), "all"]:
+        part = parts.get(name) or {"libraries": {}}
+        cells = {
+            "all": total(part) if name in parts else sums["all"],
+            "own": part.get("own", sums["own"]),
+            "libraries": sum(part["libraries"].values()) if name in parts else sums["libraries"],
+            "allocations": part.get("allocations", sums["allocations"]),
+            "bytes copied": part.get("copied", sums["bytes copied"]),
+            "difference": part.get("difference", sums["difference"]),
+        } | {library: part["libraries"].get(library, 0) if name in parts else sums[library] for library in libraries}
+        for head in heads[1:]:
+            sums[head] += cells[head]
+        row = [f"{cells[head]:,.1f}" if head == "allocations" else f"{cells[head]:,.0f}" for head in heads[1:]]
+        yield f"| {name} | " + " | ".join(row) + " |"
+    if has_difference:
+        percent = sums["difference"] / max(1, sums["all"]) * 100
+        yield f"\nTwo counts in new daemons differed by {percent:.2f} % (the sum of the differences of all parts)."
+
+
+# --- Changes ----------------------------------------------------------------------------------------------------------
+
+
+def changes(report: dict, earlier: dict) -> Iterator[str]:
+    """The changes by part, and a warning for each part that grew. Nothing fails."""
+    kinds = [f"a {made['build']} build on {made['machine']}" for made in (report, earlier)]
+    if kinds[0] != kinds[1]:
+        yield f"warning: this is {kinds[0]} and the earlier report is of {kinds[1]}: nothing is compared"
+        return
+    before = {case["name"]: case["parts"] for case in earlier["cases"]}
+    warnings = []
+    for case in report["cases"]:
+        if case["name"] not in before:
+            continue
+        yield f"Changes of \"{case['name']}\":"
+        was, now = before[case["name"]], case["parts"]
+        for name in (name for name in PARTS if name in was or name in now):
+            old, new = (total(parts[name]) if name in parts else 0 for parts in (was, now))
+            yield f"  {name:12} {old:11,} {new:11,} {new - old:+11,} {percent_of(new - old, old)}"
+            if name not in TIMED and has_grown(was.get(name, {}), now.get(name, {}), old, new):
+                warnings.append(
+                    f"warning: {case['name']}: {name} grew from {old:,} to {new:,} instructions"
+                    f" ({percent_of(new - old, old).strip()})"
+                )
+    yield from warnings or ["No part grew."]
+
+
+def percent_of(change: float, whole: float) -> str:
+    return f"{change / whole * 100:+7.1f} %" if whole else "    new"
+
+
+def has_grown(was: dict, now: dict, old: int, new: int) -> bool:
+    noise = max(NOISE, NOISE_FACTOR * max(part.get("difference", 0) for part in (was, now)))
+    return new - old > noise and (new - old) * 100 > GROWTH_PERCENT * old
+
+
+# --- Functions --------------------------------------------------------------------------------------------------------
+
+
+def function_tables(profiles: dict[str, Profile]) -> Iterator[str]:
+    yield "The most expensive functions of each case, for one request. With calls, recursion counts several times, and"
+    yield "so does asynchronous code, whose functions jump to the next one in place of a return."
+    for name, profile in profiles.items():
+        yield f"\n## {name}: {profile.total:,.0f} instructions"
+        for title, costs in (("by themselves", profile.own), ("with calls", profile.inclusive())):
+            yield f"\n### The functions {title}\n"
+            yield "| instructions | share | where | function |"
+            yield "|--:|--:|---|---|"
+            first = sorted(costs.items(), key=lambda entry: -entry[1])[:FUNCTION_COUNT]
+            for (function, cost), readable in zip(first, readable_names([function for function, _ in first])):
+                share = cost / profile.total * 100
+                yield f"| {cost:,.0f} | {share:.1f} % | {function.object} | `{readable}` |"
+    yield ""
+
+
+def readable_names(functions: list[Function]) -> list[str]:
+    return [name.replace("|", "\\|")[:160] for name in demangled([function.name for function in functions])]

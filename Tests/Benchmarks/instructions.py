@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""Counts the instructions of the daemon for one license or one new connection, by part of the work.
+
+    instructions.py --bin DIR [--short] [--output FOLDER] [--compare EARLIER.json] [--only TEXT]
+    instructions.py --self-test
+
+The real daemon runs under `valgrind --tool=callgrind` with one loop, and `latchkey bench` sends requests over one
+connection. Every case has two loads of different length. Their difference, divided by the requests between them, is the
+cost of one request: start-up, the first requests and a kept connection drop out. All threads count. The load of other
+programs does not change these counts, so small changes of the code show.
+
+Writes `instructions.json`, `instructions.md` and `functions.md` (the most expensive functions) to the folder. With
+--compare, prints what changed since an earlier report, and a warning for every part that grew. Without --short, counts
+twice in new daemons and gives the difference, and counts the bytes that are copied.
+"""
+
+import argparse
+import base64
+import hashlib
+import hmac
+import json
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import callgrind
+import instruction_report
+from callgrind import Attribution, Profile
+from instruction_parts import PARTS, Places
+from load_daemon import ADDRESS, CONTENT, TLS, Daemon, Programs, replace, running
+from resuming_relay import ResumingRelay
+
+FORMAT = "latchkey-instructions-1"
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
+FILM, TRACKS = "film", ("AUDIO", "SD", "HD")
+ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
+# Instructions of a call of `count_copies.c` besides those that copy.
+COPIES = {"memcpy": 4, "__memcpy_chk": 4, "memmove": 8, "__memmove_chk": 8}
+SECRET = "a secret of the benchmarks that is long enough"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    arguments: tuple[object, ...] = ()
+    is_secure: bool = False
+    tokens: str = "known"
+    """Which tokens requests have: "known" to the daemon, "new" with ES256 or "shared" with HS256, or "refused"."""
+    key_count: int = 1
+    is_resumed: bool = False
+    is_short: bool = False
+    """Whether the short form has the case."""
+
+
+CASES = (
+    Case("v1, HTTP/1.1", is_short=True),
+    Case("v2, HTTP/1.1", ("--spc-version", 2)),
+    Case("v1, TLS 1.3, HTTP/1.1", is_secure=True),
+    Case("v1, TLS 1.3, HTTP/2", ("--http2",), is_secure=True),
+    Case("new connection", ("--new-connections",)),
+    Case("new TLS 1.3 connection", ("--new-connections",), is_secure=True, is_short=True),
+    Case("resumed TLS 1.3 connection", ("--new-connections",), is_secure=True, is_resumed=True),
+    Case("three keys in one request", ("--keys", len(TRACKS)), key_count=len(TRACKS), is_short=True),
+    Case("refused token", tokens="refused"),
+    Case("new ES256 token", tokens="new"),
+    Case("new HS256 token", tokens="shared"),
+)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The requests of a case: the first ones fill caches, then come two loads."""
+
+    first: int
+    shorter: int
+    longer: int
+
+    @property
+    def difference(self) -> int:
+        return self.longer - self.shorter
+
+
+FULL, SHORT = Counts(first=16, shorter=20, longer=120), Counts(first=8, shorter=4, longer=24)
+
+
+# --- Loads ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CountedPrograms(Programs):
+    """Runs the daemon under callgrind."""
+
+    dumps: Path = Path()
+
+    def daemon(self, configuration: Path) -> list[object]:
+        words = ("valgrind", "--tool=callgrind", f"--log-file={self.dumps / 'valgrind.log'}")
+        return [*words, f"--callgrind-out-file={self.dumps / 'dump'}", *super().daemon(configuration)]
+
+
+def copy_programs(source: Path, target: Path) -> None:
+    """Copies the programs without the debug information, which Valgrind cannot read. The names of functions stay."""
+    target.mkdir()
+    for name in ("latchkey", "latchkeyd"):
+        subprocess.run(["strip", "--strip-debug", "-o", target / name, source / name], check=True)
+
+
+def prepare(setup: Path) -> None:
+    """One loop, a plain and a TLS listener, and a key for HS256."""
+    free = 'address: "127.0.0.1:0"'
+    replace(setup, f"{{ {ADDRESS} }}", f"{{ {free} }}, {{ {free}, {TLS} }}")
+    replace(setup, 'address: "127.0.0.1:9080"', free)
+    replace(setup, "limits: {", "limits: { loopCount: 1,")
+    (setup / "secrets" / "shared-token-key").write_text(SECRET)
+    (setup / "secrets" / "shared-token-key").chmod(0o600)
+    shared = '{ kid: "shared-1", algorithm: "HS256", key: "secrets/shared-token-key" }'
+    replace(setup, 'key: "secrets/token-verification-key.pem" }]', f'key: "secrets/token-verification-key.pem" }}, {shared}]')
+
+
+class Target:
+    """A daemon under callgrind, and loads on it."""
+
+    def __init__(self, daemon: Daemon, dumps: Path) -> None:
+        self._daemon = daemon
+        self._dumps = dumps
+        self._plain, self._secure = daemon.urls
+        self._dump_count = 0
+        for track in TRACKS:
+            words = ("--content", FILM, "--another", "--track", track, "--alias", f"{FILM}-{track}")
+            daemon.programs.tool("keys", "create", "--config", daemon.configuration, *words)
+        self._assets = daemon.setup / "assets"
+        self._assets.write_text("".join(f"{FILM}-{track}\n" for track in TRACKS))
+        self._known = {content: daemon.mint(1, content=content) for content in (CONTENT, FILM)}
+
+    def measure(self, case: Case, counts: Counts) -> Profile:
+        """The cost of one request of a case."""
+        self._load(case, counts.first)
+        self._control("--zero")
+        self._load(case, counts.shorter)
+        shorter = self._dump()
+        self._load(case, counts.longer)
+        return self._dump().per_request(shorter, counts.difference)
+
+    def _load(self, case: Case, count: int) -> None:
+        content = FILM if case.key_count > 1 else CONTENT
+        asset = f"@{self._assets}" if case.key_count > 1 else content
+        tokens = self._tokens(case, content, count)
+        if not case.is_resumed:
+            self._daemon.url = self._secure if case.is_secure else self._plain
+            return self._send(case, count, tokens, asset)
+        host, _, port = self._secure.removeprefix("https://").rpartition(":")
+        relay = ResumingRelay((host, int(port)), self._daemon.setup / "tls" / "certificate.pem")
+        self._daemon.url = relay.url
+        self._send(case, count, tokens, asset)
+        relay.close()
+        if relay.resumed != count - 1:
+            sys.exit(f"instructions: {relay.resumed} connections of {count} resumed a session")
+
+    def _send(self, case: Case, count: int, tokens: Path, asset: str) -> None:
+        words = ("--connections", 1, "--count", count, "--seconds", 3600, "--timeout", "2m", *case.arguments)
+        command = self._daemon.bench_command(*words, tokens=tokens, asset_id=asset)
+        finished = subprocess.run(command, capture_output=True, text=True)
+        if not finished.stdout:
+            sys.exit(f"instructions: {finished.stderr}")
+        report = json.loads(finished.stdout)
+        expected = {
+            "sent": count,
+            "refused" if case.tokens == "refused" else "licenses": count * case.key_count,
+            "connections": count if "--new-connections" in case.arguments else 1,
+            "httpVersions": {"2" if "--http2" in case.arguments else "1.1": count},
+        }
+        got = {name: report[name] for name in expected}
+        if got != expected:
+            sys.exit(f"instructions: {case.name}: {got}, and not {expected}")
+
+    def _tokens(self, case: Case, content: str, count: int) -> Path:
+        if case.tokens == "known":
+            return self._known[content]
+        tokens = self._daemon.mint(count, content=content)
+        change = {"refused": damaged, "shared": signed_with_secret}.get(case.tokens)
+        if change is not None:
+            tokens.write_text("".join(f"{change(line)}\n" for line in tokens.read_text().splitlines()))
+        return tokens
+
+    def _dump(self) -> Profile:
+        self._dump_count += 1
+        self._control("--dump")
+        return callgrind.read(self._dumps / f"dump.{self._dump_count}")
+
+    def _control(self, command: str) -> None:
+        words = ["callgrind_control", command, str(self._daemon.process.pid)]
+        finished = subprocess.run(words, capture_output=True, text=True)
+        if finished.returncode != 0 or "OK" not in finished.stdout:
+            sys.exit(f"instructions: {' '.join(words)}: {finished.stdout}{finished.stderr}")
+
+
+def damaged(token: str) -> str:
+    """The token with another signature."""
+    head, _, signature = token.rpartition(".")
+    return f"{head}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}"
+
+
+def signed_with_secret(token: str) -> str:
+    """The claims of the token, signed with HS256."""
+    header = json.dumps({"alg": "HS256", "kid": "shared-1", "typ": "JWT"}).encode()
+    signed = f"{base64_url(header)}.{token.split('.')[1]}"
+    return f"{signed}.{base64_url(hmac.digest(SECRET.encode(), signed.encode(), hashlib.sha256))}"
+
+
+def base64_url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+@contextmanager
+def target(programs: Path, environment: dict[str, str] | None = None) -> Iterator[Target]:
+    # Without these, the order of dictionaries and the calls that resolve names change from run to run.
+    fixed = {"SWIFT_DETERMINISTIC_HASHING": "1", "LD_BIND_NOW": "1"}
+    with tempfile.TemporaryDirectory(prefix="latchkey-callgrind-") as folder:
+        counted = CountedPrograms(programs, dumps=Path(folder))
+        with running(counted, prepare, fixed | (environment or {}), has_addresses=True) as daemon:
+            yield Target(daemon, Path(folder))
+
+
+# --- Parts ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Part:
+    """What one request costs in a part."""
+
+    own: float = 0
+    libraries: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    allocations: float = 0
+    copied: float = 0
+
+    def as_json(self, with_copies: bool) -> dict:
+        libraries = {name: round(cost) for name, cost in sorted(self.libraries.items()) if round(cost) != 0}
+        made = {"own": round(self.own), "libraries": libraries, "allocations": round(self.allocations, 2)}
+        return made | ({"copied": round(self.copied)} if with_copies else {})
+
+
+def parts(profile: Profile, copies: Profile | None) -> dict[str, Part]:
+    result: dict[str, Part] = defaultdict(Part)
+    places = Places(profile.own, modules())
+    attribution = Attribution(profile, places.part)
+    for function, cost in profile.own.items():
+        library = None if places.path(function) is not None else places.library(function)
+        for name, share in attribution.share(function).items():
+            if library is None:
+                result[name].own += share * cost
+            else:
+                result[name].libraries[library] += share * cost
+    for (caller, callee), calls in profile.calls.items():
+        if callee.name in ALLOCATORS and caller.name not in ALLOCATORS:
+            for name, share in attribution.share(caller).items():
+                result[name].allocations += share * calls.count
+    if copies is not None:
+        add_copies(result, copies)
+    return result
+
+
+def add_copies(result: dict[str, Part], profile: Profile) -> None:
+    attribution = Attribution(profile, Places(profile.own, modules()).part)
+    for (caller, callee), calls in profile.calls.items():
+        if callee.object == COUNTER and callee.name in COPIES:
+            for name, share in attribution.share(caller).items():
+                result[name].copied += share * (calls.cost - COPIES[callee.name] * calls.count)
+
+
+COUNTER = "count_copies.so"
+
+
+def modules() -> list[str]:
+    """The own modules, and none of C."""
+    return [folder.name for folder in SOURCES.iterdir() if any(folder.rglob("*.swift"))]
+
+
+# --- The report -------------------------------------------------------------------------------------------------------
+
+
+def build_kind(profile: Profile) -> str:
+    """The library of unoptimized code is only in debug builds."""
+    return "debug" if any("SwiftOnoneSupport" in function.object for function in profile.own) else "release"
+
+
+def measure(folder: Path, is_short: bool, only: str) -> tuple[dict, dict[str, Profile]]:
+    """The report, and the cost of one request of every case by function."""
+    counts = SHORT if is_short else FULL
+    cases = [case for case in CASES if only in case.name and (case.is_short or not is_short)]
+    with tempfile.TemporaryDirectory(prefix="latchkey-programs-") as work:
+        programs = Path(work) / "bin"
+        copy_programs(folder, programs)
+        first = profiles(programs, cases, counts, "first count")
+        second = None if is_short else profiles(programs, cases, counts, "second count")
+        copies = None
+        if not is_short and platform.machine() == "x86_64":
+            preloaded = {"LD_PRELOAD": str(copy_counter(Path(work)))}
+            copies = profiles(programs, cases, counts, "copies", preloaded)
+    report = {
+        "format": FORMAT, "build": build_kind(next(iter(first.values()))), "machine": platform.machine(),
+        "requests": counts.difference,
+        "cases": [
+            case_report(name, profile, second and second[name], copies and copies[name])
+            for name, profile in first.items()
+        ],
+    }  # fmt: skip
+    return report, first
+
+
+def case_report(name: str, profile: Profile, second: Profile | None, copies: Profile | None) -> dict:
+    made = parts(profile, copies)
+    report = {"name": name, "parts": {part: made[part].as_json(copies is not None) for part in PARTS if part in made}}
+    if second is not None:
+        again = parts(second, None)
+        for part, figures in report["parts"].items():
+            figures["difference"] = round(abs(cost(made[part]) - cost(again[part])))
+    return report
+
+
+def cost(part: Part) -> float:
+    return part.own + sum(part.libraries.values())
+
+
+def profiles(
+    programs: Path, cases: list[Case], counts: Counts, title: str, environment: dict[str, str] | None = None
+) -> dict[str, Profile]:
+    found = {}
+    with target(programs, environment) as daemon:
+        for case in cases:
+            found[case.name] = daemon.measure(case, counts)
+            print(f"{title}: {case.name:28} {found[case.name].total:13,.0f} instructions", file=sys.stderr, flush=True)
+    return found
+
+
+def copy_counter(folder: Path) -> Path:
+    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
+    if compiler is None:
+        sys.exit("instructions: there is no C compiler: install clang or gcc")
+    library = folder / COUNTER
+    source = Path(__file__).with_name("count_copies.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source], check=True)
+    return library
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of latchkey and latchkeyd")
+    parser.add_argument("--short", action="store_true", help="three cases, once, with few requests: about a minute")
+    parser.add_argument("--output", type=Path, help="the folder of the report; instructions-report unless given")
+    parser.add_argument("--compare", type=Path, help="the instructions.json of an earlier run")
+    parser.add_argument("--only", default="", help="only cases whose names contain this text")
+    arguments = parser.parse_args()
+    earlier = json.loads(arguments.compare.read_text()) if arguments.compare else None
+    if earlier is not None and earlier.get("format") != FORMAT:
+        sys.exit(f"instructions: {arguments.compare} is not a report of this script")
+    report, found = measure(arguments.bin.resolve(), arguments.short, arguments.only)
+    folder = arguments.output or Path("instructions-report")
+    print(instruction_report.write(report, found, folder, earlier))
+
+
+if __name__ == "__main__":
+    main()
