@@ -1,6 +1,6 @@
 """Reads what `valgrind --tool=callgrind` writes, and gives the cost of libraries to the code that called them."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,19 +38,6 @@ class Profile:
     def total(self) -> float:
         return sum(self.own.values())
 
-    def per_request(self, shorter: "Profile", count: int) -> "Profile":
-        """The cost of one request, from two loads that differ by so many requests.
-
-        What both loads have once drops out: connections that are kept, and most of what runs on timers.
-        """
-        result = Profile()
-        for function in self.own.keys() | shorter.own.keys():
-            result.own[function] = (self.own.get(function, 0) - shorter.own.get(function, 0)) / count
-        for edge in self.calls.keys() | shorter.calls.keys():
-            difference = self.calls.get(edge, Calls()).plus(shorter.calls.get(edge, Calls()), -1)
-            result.calls[edge] = Calls(difference.count / count, difference.cost / count)
-        return result
-
     def inclusive(self) -> dict[Function, float]:
         """The instructions of every function with what it called. Recursion counts once for each level."""
         result = defaultdict(float, self.own)
@@ -58,6 +45,17 @@ class Profile:
             if caller != callee:
                 result[caller] += calls.cost
         return result
+
+
+def per_request(shorter: Profile, longer: Profile, count: int) -> Profile:
+    """The cost of one request, from two loads that differ by so many requests."""
+    result = Profile()
+    for function in longer.own.keys() | shorter.own.keys():
+        result.own[function] = (longer.own.get(function, 0) - shorter.own.get(function, 0)) / count
+    for edge in longer.calls.keys() | shorter.calls.keys():
+        change = longer.calls.get(edge, Calls()).plus(shorter.calls.get(edge, Calls()), -1)
+        result.calls[edge] = Calls(change.count / count, change.cost / count)
+    return result
 
 
 class Names:
@@ -125,6 +123,7 @@ class Attribution:
     """
 
     ROUNDS = 200
+    EXACTNESS = 1e-4
     UNKNOWN = "other"
 
     def __init__(self, profile: Profile, part_of: Callable[[Function], str | None]) -> None:
@@ -163,20 +162,38 @@ class Attribution:
         """Repeats the division until it no longer changes, because libraries call each other in circles."""
         every = {function for edge in self._profile.calls for function in edge} | self._profile.own.keys()
         weights = {function: list(self._weights(function)) for function in every if self._part_of(function) is None}
-        shares: dict[Function, Share] = {function: {} for function in weights}
-        for _ in range(self.ROUNDS):
-            change = 0.0
-            for function, callers in weights.items():
-                new: Share = defaultdict(float)
-                for caller, weight in callers:
-                    part = self._part_of(caller)
-                    for name, amount in ({part: 1.0} if part is not None else shares[caller]).items():
-                        new[name] += weight * amount
-                old = shares[function]
-                change += sum(abs(new.get(name, 0) - old.get(name, 0)) for name in new.keys() | old.keys())
-                shares[function] = dict(new)
-            if change < 1e-6:
-                break
-        for function, share in shares.items():
-            rest = 1 - sum(share.values())
-            self._shares[function] = share | {self.UNKNOWN: share.get(self.UNKNOWN, 0) + rest} if rest > 1e-9 else share
+        callees = defaultdict(list)
+        for function, callers in weights.items():
+            for caller, _ in callers:
+                callees[caller].append(function)
+        # Each function once, then those again whose callers have changed.
+        waiting = deque(weights)
+        is_waiting = set(weights)
+        rest = self.ROUNDS * len(weights)
+        while waiting and rest > 0:
+            rest -= 1
+            function = waiting.popleft()
+            is_waiting.remove(function)
+            share = self._divided(weights[function])
+            has_moved = self._has_moved(function, share)
+            self._shares[function] = share
+            if has_moved:
+                new = [callee for callee in callees[function] if callee not in is_waiting]
+                waiting.extend(new)
+                is_waiting.update(new)
+        for function, share in self._shares.items():
+            unknown = 1 - sum(share.values())
+            if unknown > self.EXACTNESS:
+                share[self.UNKNOWN] = share.get(self.UNKNOWN, 0) + unknown
+
+    def _divided(self, callers: list[tuple[Function, float]]) -> Share:
+        result: Share = defaultdict(float)
+        for caller, weight in callers:
+            part = self._part_of(caller)
+            for name, amount in ({part: 1.0} if part is not None else self._shares.get(caller, {})).items():
+                result[name] += weight * amount
+        return result
+
+    def _has_moved(self, function: Function, share: Share) -> bool:
+        old = self._shares.get(function, {})
+        return any(abs(share.get(name, 0) - old.get(name, 0)) > self.EXACTNESS for name in share.keys() | old.keys())

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterable
+from functools import cache
 
 from callgrind import Function
 
@@ -128,6 +129,7 @@ TABLE: dict[str, str] = {
     "Licensing.SignatureQueue": "token",
     "Licensing.TokenKeys": "token",
     "Licensing.MintedToken": "token",
+    "Licensing.LicensePipeline.open": "SPC",
     "Licensing.OpenedRequest": "SPC",
     "Licensing.RecentUnwraps": "SPC",
     "Licensing.UnwrapQueue": "SPC",
@@ -141,6 +143,7 @@ TABLE: dict[str, str] = {
     "Licensing.LicenseHistory": "record",
     "Licensing.RecentDecisions": "record",
     "Licensing.RecordedAnswer": "record",
+    "Licensing.RequestName": "record",
     "Licensing.SettledConnections": "record",
     "Licensing.SharedDecisionStore": "record",
     "Licensing.DeviceSummary": "record",
@@ -171,8 +174,9 @@ TABLE: dict[str, str] = {
     "LadderWorkers": "SPC",
 }  # fmt: skip
 
-# Functions of libraries that are a part by themselves, with all that they call.
-LIBRARY_PARTS = {"EVP_PKEY_decrypt": "RSA"}
+# Functions of libraries and whole libraries that are a part by themselves, with all that they call.
+FUNCTION_PARTS = {"EVP_PKEY_decrypt": "RSA"}
+LIBRARY_PARTS = {"libssl": "TLS", "nghttp2": "HTTP"}
 
 PROGRAM = "latchkeyd"
 # The groups of libraries, by the beginnings of their file names. What is in the program and not its own is Swift's.
@@ -190,9 +194,12 @@ class Places:
     def __init__(self, functions: Iterable[Function], modules: Iterable[str]) -> None:
         names = "|".join(sorted(modules, key=len, reverse=True))
         self._extension = re.compile(rf"\(extension in (\w+)\):((?:\w+\.)*\w+)")
-        self._member = re.compile(rf"\b({names})\.(\w+)(?:\.(\w+))?")
+        # What is private stands in parentheses, with a mark of its file.
+        private = r"\(?(\w+)(?: in \w+\))?"
+        self._member = re.compile(rf"\b({names})\.{private}(?:\.{private})?")
         self._modules = set(modules)
         self._paths: dict[str, str] = {}
+        self._parts: dict[Function, str | None] = {}
         own = sorted({function.name for function in functions if function.object == PROGRAM})
         for name, readable in zip(own, demangled(own), strict=True):
             path = self._path(name, readable)
@@ -209,9 +216,23 @@ class Places:
 
     def part(self, function: Function) -> str | None:
         """None for a function that works for its callers."""
+        if function not in self._parts:
+            self._parts[function] = self._found_part(function)
+        return self._parts[function]
+
+    def type_name(self, function: Function) -> str | None:
+        """The type of own code, also of what works for its callers; the part of a library that is one by itself."""
+        path = self.path(function)
+        if path is not None:
+            return ".".join(path.split(".")[:2])
+        part = self.part(function)
+        return None if part is None else f"({part})"
+
+    def _found_part(self, function: Function) -> str | None:
         path = self.path(function)
         if path is None:
-            return LIBRARY_PARTS.get(function.name.partition("@")[0].partition("'")[0])
+            name = function.name.partition("'")[0]
+            return FUNCTION_PARTS.get(name) or LIBRARY_PARTS.get(self.library(function))
         part = part_of_path(path)
         return None if part == CALLERS else part
 
@@ -233,6 +254,7 @@ def leading_module(name: str) -> str | None:
     return name[found.end() : found.end() + int(found.group(1))] if found else None
 
 
+@cache
 def part_of_path(path: str) -> str:
     """The part of the longest name of the table with which the path begins."""
     fitting = [name for name in TABLE if path.startswith(name) and ("." in name or path.split(".")[0] == name)]

@@ -10,24 +10,28 @@ from instruction_parts import PARTS, demangled
 
 # A part has grown if it has so many percent more, and more than the noise.
 GROWTH_PERCENT = 5
-# The least noise in instructions: timers fire more or less often while the loads run.
-NOISE = 3_000
-# Two counts of the same program differed by so much. A part may differ by a few times this.
-NOISE_FACTOR = 3
-# These parts depend on the time that the loads take.
+# The least noise in instructions.
+NOISE = 2_000
+# Rounds of the same program differed by so much. A part may differ by twice this.
+NOISE_FACTOR = 2
+# These parts depend on the time that the loads take: timers fire while they run.
 TIMED = ("upkeep", "other")
-FUNCTION_COUNT = 40
+FUNCTION_COUNT, TYPE_COUNT = 40, 60
 
 
-def write(report: dict, profiles: dict[str, Profile], folder: Path, earlier: dict | None) -> str:
-    """Writes the files of the report. Returns the text for the terminal."""
+def write(report: dict, loads: dict, types: dict, folder: Path, earlier: dict | None) -> str:
+    """Writes the files of the report. Returns the text for the terminal.
+
+    `loads` and `types` have the loads of each case and what its types cost.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "instructions.json").write_text(json.dumps(report, indent=1) + "\n")
     text = tables(report)
     if earlier is not None:
         text += "\n" + "\n".join(changes(report, earlier)) + "\n"
     (folder / "instructions.md").write_text(text)
-    (folder / "functions.md").write_text("\n".join(function_tables(profiles)))
+    functions = (line for name, made in loads.items() for line in function_tables(name, made.per_request, types[name]))
+    (folder / "functions.md").write_text("\n".join([FUNCTIONS, *functions, ""]))
     return text
 
 
@@ -41,7 +45,8 @@ def total(part: dict) -> int:
 def tables(report: dict) -> str:
     lines = [
         f"Instructions for each request: a {report['build']} build on {report['machine']}, "
-        f"from loads that differ by {report['requests']} requests.",
+        f"from loads that differ by {report['requests']} requests, counted {report['rounds']} times. The difference is",
+        "that of the highest and the lowest count. Its last line is the sum.",
         "",
     ]
     for case in report["cases"]:
@@ -50,12 +55,11 @@ def tables(report: dict) -> str:
 
 
 def case_table(case: dict) -> Iterator[str]:
-    parts = case["parts"]
+    parts = {name: part for name, part in case["parts"].items() if total(part) or part["allocations"]}
     has_copies = any("copied" in part for part in parts.values())
-    has_difference = any("difference" in part for part in parts.values())
     libraries = sorted({name for part in parts.values() for name in part["libraries"]})
     heads = [case["name"], "all", "own", "libraries", "allocations"]
-    heads += ["bytes copied"] * has_copies + ["difference"] * has_difference + libraries
+    heads += ["bytes copied"] * has_copies + ["difference"] + libraries
     yield "| " + " | ".join(heads) + " |"
     yield "|---" + "|--:" * (len(heads) - 1) + "|"
     sums: dict[str, float] = defaultdict(float)
@@ -73,9 +77,6 @@ def case_table(case: dict) -> Iterator[str]:
             sums[head] += cells[head]
         row = [f"{cells[head]:,.1f}" if head == "allocations" else f"{cells[head]:,.0f}" for head in heads[1:]]
         yield f"| {name} | " + " | ".join(row) + " |"
-    if has_difference:
-        percent = sums["difference"] / max(1, sums["all"]) * 100
-        yield f"\nTwo counts in new daemons differed by {percent:.2f} % (the sum of the differences of all parts)."
 
 
 # --- Changes ----------------------------------------------------------------------------------------------------------
@@ -86,6 +87,9 @@ def changes(report: dict, earlier: dict) -> Iterator[str]:
     kinds = [f"a {made['build']} build on {made['machine']}" for made in (report, earlier)]
     if kinds[0] != kinds[1]:
         yield f"warning: this is {kinds[0]} and the earlier report is of {kinds[1]}: nothing is compared"
+        return
+    if report["requests"] != earlier["requests"]:
+        yield "warning: the earlier report is from other loads (--short or not): nothing is compared"
         return
     before = {case["name"]: case["parts"] for case in earlier["cases"]}
     warnings = []
@@ -117,20 +121,27 @@ def has_grown(was: dict, now: dict, old: int, new: int) -> bool:
 # --- Functions --------------------------------------------------------------------------------------------------------
 
 
-def function_tables(profiles: dict[str, Profile]) -> Iterator[str]:
-    yield "The most expensive functions of each case, for one request. With calls, recursion counts several times, and"
-    yield "so does asynchronous code, whose functions jump to the next one in place of a return."
-    for name, profile in profiles.items():
-        yield f"\n## {name}: {profile.total:,.0f} instructions"
-        for title, costs in (("by themselves", profile.own), ("with calls", profile.inclusive())):
-            yield f"\n### The functions {title}\n"
-            yield "| instructions | share | where | function |"
-            yield "|--:|--:|---|---|"
-            first = sorted(costs.items(), key=lambda entry: -entry[1])[:FUNCTION_COUNT]
-            for (function, cost), readable in zip(first, readable_names([function for function, _ in first])):
-                share = cost / profile.total * 100
-                yield f"| {cost:,.0f} | {share:.1f} % | {function.object} | `{readable}` |"
-    yield ""
+FUNCTIONS = """The most expensive types and functions of each case, for one request. Libraries belong to the type that
+called them. A function with calls counts recursion several times, and also the asynchronous functions to which it jumps
+at its end.
+"""
+
+
+def function_tables(name: str, profile: Profile, types: dict) -> Iterator[str]:
+    yield f"\n## {name}: {profile.total:,.0f} instructions"
+    yield "\n### Own types\n"
+    yield "| all | own | libraries | allocations | type |"
+    yield "|--:|--:|--:|--:|---|"
+    for type_name, made in sorted(types.items(), key=lambda entry: -entry[1].cost)[:TYPE_COUNT]:
+        figures = f"{made.cost:,.0f} | {made.own:,.0f} | {made.cost - made.own:,.0f} | {made.allocations:,.1f}"
+        yield f"| {figures} | {type_name} |"
+    for title, costs in (("by themselves", profile.own), ("with calls", profile.inclusive())):
+        yield f"\n### Functions {title}\n"
+        yield "| instructions | share | where | function |"
+        yield "|--:|--:|---|---|"
+        first = sorted(costs.items(), key=lambda entry: -entry[1])[:FUNCTION_COUNT]
+        for (function, cost), readable in zip(first, readable_names([function for function, _ in first])):
+            yield f"| {cost:,.0f} | {cost / profile.total * 100:.1f} % | {function.object} | `{readable}` |"
 
 
 def readable_names(functions: list[Function]) -> list[str]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the instructions of the daemon for one license or one new connection, by part of the work.
 
-    instructions.py --bin DIR [--short] [--output FOLDER] [--compare EARLIER.json] [--only TEXT]
+    instructions.py --bin DIR [--short] [--rounds N] [--output FOLDER] [--compare EARLIER.json]
     instructions.py --self-test
 
 The real daemon runs under `valgrind --tool=callgrind` with one loop, and `latchkey bench` sends requests over one
@@ -9,9 +9,13 @@ connection. Every case has two loads of different length. Their difference, divi
 cost of one request: start-up, the first requests and a kept connection drop out. All threads count. The load of other
 programs does not change these counts, so small changes of the code show.
 
-Writes `instructions.json`, `instructions.md` and `functions.md` (the most expensive functions) to the folder. With
---compare, prints what changed since an earlier report, and a warning for every part that grew. Without --short, counts
-twice in new daemons and gives the difference, and counts the bytes that are copied.
+Writes `instructions.json`, `instructions.md` and `functions.md` (the most expensive types and functions) to the
+folder. With --compare, prints what changed since an earlier report, and a warning for every part that grew. Each round
+counts in a new daemon; the means are reported, and how far the rounds differ. Without --short, a further round counts
+the bytes that are copied.
+
+Valgrind shows programs a processor without AVX-512 and without instructions for SHA. With these, RSA and digests take
+fewer instructions than here.
 """
 
 import argparse
@@ -25,14 +29,16 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import callgrind
+import callgrind_self_test
 import instruction_report
-from callgrind import Attribution, Profile
+from callgrind import Attribution, Function, Profile
 from instruction_parts import PARTS, Places
 from load_daemon import ADDRESS, CONTENT, TLS, Daemon, Programs, replace, running
 from resuming_relay import ResumingRelay
@@ -43,6 +49,7 @@ FILM, TRACKS = "film", ("AUDIO", "SD", "HD")
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
 # Instructions of a call of `count_copies.c` besides those that copy.
 COPIES = {"memcpy": 4, "__memcpy_chk": 4, "memmove": 8, "__memmove_chk": 8}
+COUNTER = "count_copies.so"
 SECRET = "a secret of the benchmarks that is long enough"
 
 
@@ -67,7 +74,7 @@ CASES = (
     Case("new connection", ("--new-connections",)),
     Case("new TLS 1.3 connection", ("--new-connections",), is_secure=True, is_short=True),
     Case("resumed TLS 1.3 connection", ("--new-connections",), is_secure=True, is_resumed=True),
-    Case("three keys in one request", ("--keys", len(TRACKS)), key_count=len(TRACKS), is_short=True),
+    Case("three keys in one request", ("--keys", len(TRACKS)), key_count=len(TRACKS)),
     Case("refused token", tokens="refused"),
     Case("new ES256 token", tokens="new"),
     Case("new HS256 token", tokens="shared"),
@@ -87,7 +94,8 @@ class Counts:
         return self.longer - self.shorter
 
 
-FULL, SHORT = Counts(first=16, shorter=20, longer=120), Counts(first=8, shorter=4, longer=24)
+# OpenSSL renews the blinding of a key after 32 operations, so the loads differ by a multiple of this.
+FULL, SHORT = Counts(first=16, shorter=16, longer=144), Counts(first=4, shorter=2, longer=34)
 
 
 # --- Loads ------------------------------------------------------------------------------------------------------------
@@ -120,7 +128,26 @@ def prepare(setup: Path) -> None:
     (setup / "secrets" / "shared-token-key").write_text(SECRET)
     (setup / "secrets" / "shared-token-key").chmod(0o600)
     shared = '{ kid: "shared-1", algorithm: "HS256", key: "secrets/shared-token-key" }'
-    replace(setup, 'key: "secrets/token-verification-key.pem" }]', f'key: "secrets/token-verification-key.pem" }}, {shared}]')
+    known = 'key: "secrets/token-verification-key.pem" }'
+    replace(setup, f"{known}]", f"{known}, {shared}]")
+
+
+@dataclass(frozen=True)
+class Loads:
+    """Two loads of a case that differ by so many requests."""
+
+    shorter: Profile
+    longer: Profile
+    difference: int
+
+    @property
+    def total(self) -> float:
+        """The instructions of one request."""
+        return (self.longer.total - self.shorter.total) / self.difference
+
+    @property
+    def per_request(self) -> Profile:
+        return callgrind.per_request(self.shorter, self.longer, self.difference)
 
 
 class Target:
@@ -138,14 +165,13 @@ class Target:
         self._assets.write_text("".join(f"{FILM}-{track}\n" for track in TRACKS))
         self._known = {content: daemon.mint(1, content=content) for content in (CONTENT, FILM)}
 
-    def measure(self, case: Case, counts: Counts) -> Profile:
-        """The cost of one request of a case."""
+    def measure(self, case: Case, counts: Counts) -> "Loads":
         self._load(case, counts.first)
         self._control("--zero")
         self._load(case, counts.shorter)
         shorter = self._dump()
         self._load(case, counts.longer)
-        return self._dump().per_request(shorter, counts.difference)
+        return Loads(shorter, self._dump(), counts.difference)
 
     def _load(self, case: Case, count: int) -> None:
         content = FILM if case.key_count > 1 else CONTENT
@@ -232,12 +258,23 @@ def target(programs: Path, environment: dict[str, str] | None = None) -> Iterato
 
 @dataclass
 class Part:
-    """What one request costs in a part."""
+    """What requests cost in a part."""
 
     own: float = 0
     libraries: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     allocations: float = 0
     copied: float = 0
+
+    @property
+    def cost(self) -> float:
+        return self.own + sum(self.libraries.values())
+
+    def add(self, other: "Part", factor: float) -> None:
+        self.own += factor * other.own
+        self.allocations += factor * other.allocations
+        self.copied += factor * other.copied
+        for name, cost in other.libraries.items():
+            self.libraries[name] += factor * cost
 
     def as_json(self, with_copies: bool) -> dict:
         libraries = {name: round(cost) for name, cost in sorted(self.libraries.items()) if round(cost) != 0}
@@ -245,10 +282,22 @@ class Part:
         return made | ({"copied": round(self.copied)} if with_copies else {})
 
 
-def parts(profile: Profile, copies: Profile | None) -> dict[str, Part]:
-    result: dict[str, Part] = defaultdict(Part)
-    places = Places(profile.own, modules())
-    attribution = Attribution(profile, places.part)
+Parts = dict[str, Part]
+
+
+def parts(loads: Loads, name_of: Callable[[Places, Function], str | None] = Places.part) -> Parts:
+    """The cost of one request by part, or by another name of functions."""
+    result: Parts = defaultdict(Part)
+    for profile, sign in ((loads.longer, 1), (loads.shorter, -1)):
+        places = Places(profile.own, modules())
+        for name, part in parts_of(profile, places, partial(name_of, places)).items():
+            result[name].add(part, sign / loads.difference)
+    return result
+
+
+def parts_of(profile: Profile, places: Places, name_of: Callable[[Function], str | None]) -> Parts:
+    result: Parts = defaultdict(Part)
+    attribution = Attribution(profile, name_of)
     for function, cost in profile.own.items():
         library = None if places.path(function) is not None else places.library(function)
         for name, share in attribution.share(function).items():
@@ -257,23 +306,12 @@ def parts(profile: Profile, copies: Profile | None) -> dict[str, Part]:
             else:
                 result[name].libraries[library] += share * cost
     for (caller, callee), calls in profile.calls.items():
-        if callee.name in ALLOCATORS and caller.name not in ALLOCATORS:
-            for name, share in attribution.share(caller).items():
-                result[name].allocations += share * calls.count
-    if copies is not None:
-        add_copies(result, copies)
+        allocations = calls.count if callee.name in ALLOCATORS and caller.name not in ALLOCATORS else 0
+        copied = calls.cost - COPIES[callee.name] * calls.count if callee.object == COUNTER else 0
+        for name, share in attribution.share(caller).items() if allocations or copied else ():
+            result[name].allocations += share * allocations
+            result[name].copied += share * copied
     return result
-
-
-def add_copies(result: dict[str, Part], profile: Profile) -> None:
-    attribution = Attribution(profile, Places(profile.own, modules()).part)
-    for (caller, callee), calls in profile.calls.items():
-        if callee.object == COUNTER and callee.name in COPIES:
-            for name, share in attribution.share(caller).items():
-                result[name].copied += share * (calls.cost - COPIES[callee.name] * calls.count)
-
-
-COUNTER = "count_copies.so"
 
 
 def modules() -> list[str]:
@@ -289,47 +327,43 @@ def build_kind(profile: Profile) -> str:
     return "debug" if any("SwiftOnoneSupport" in function.object for function in profile.own) else "release"
 
 
-def measure(folder: Path, is_short: bool, only: str) -> tuple[dict, dict[str, Profile]]:
-    """The report, and the cost of one request of every case by function."""
+def measure(folder: Path, is_short: bool, rounds: int, only: str) -> tuple[dict, dict[str, Loads]]:
+    """The report, and the loads of its first round."""
     counts = SHORT if is_short else FULL
     cases = [case for case in CASES if only in case.name and (case.is_short or not is_short)]
     with tempfile.TemporaryDirectory(prefix="latchkey-programs-") as work:
         programs = Path(work) / "bin"
         copy_programs(folder, programs)
-        first = profiles(programs, cases, counts, "first count")
-        second = None if is_short else profiles(programs, cases, counts, "second count")
+        counted = [loads(programs, cases, counts, f"round {number + 1}") for number in range(rounds)]
         copies = None
         if not is_short and platform.machine() == "x86_64":
             preloaded = {"LD_PRELOAD": str(copy_counter(Path(work)))}
-            copies = profiles(programs, cases, counts, "copies", preloaded)
+            copies = loads(programs, cases, counts, "copies", preloaded)
+    first = counted[0]
     report = {
-        "format": FORMAT, "build": build_kind(next(iter(first.values()))), "machine": platform.machine(),
-        "requests": counts.difference,
-        "cases": [
-            case_report(name, profile, second and second[name], copies and copies[name])
-            for name, profile in first.items()
-        ],
+        "format": FORMAT, "build": build_kind(next(iter(first.values())).longer), "machine": platform.machine(),
+        "requests": counts.difference, "rounds": rounds,
+        "cases": [case_report(name, [one[name] for one in counted], copies and copies[name]) for name in first],
     }  # fmt: skip
     return report, first
 
 
-def case_report(name: str, profile: Profile, second: Profile | None, copies: Profile | None) -> dict:
-    made = parts(profile, copies)
-    report = {"name": name, "parts": {part: made[part].as_json(copies is not None) for part in PARTS if part in made}}
-    if second is not None:
-        again = parts(second, None)
-        for part, figures in report["parts"].items():
-            figures["difference"] = round(abs(cost(made[part]) - cost(again[part])))
-    return report
+def case_report(name: str, rounds: list[Loads], copies: Loads | None) -> dict:
+    counted = [parts(loads) for loads in rounds]
+    copied = None if copies is None else parts(copies)
+    figures: dict[str, dict] = {}
+    for part in (part for part in PARTS if any(part in made for made in counted)):
+        mean = Part(copied=0 if copied is None else copied[part].copied)
+        for made in counted:
+            mean.add(made[part], 1 / len(counted))
+        costs = [made[part].cost for made in counted]
+        figures[part] = mean.as_json(copied is not None) | {"difference": round(max(costs) - min(costs))}
+    return {"name": name, "parts": figures}
 
 
-def cost(part: Part) -> float:
-    return part.own + sum(part.libraries.values())
-
-
-def profiles(
+def loads(
     programs: Path, cases: list[Case], counts: Counts, title: str, environment: dict[str, str] | None = None
-) -> dict[str, Profile]:
+) -> dict[str, Loads]:
     found = {}
     with target(programs, environment) as daemon:
         for case in cases:
@@ -349,19 +383,23 @@ def copy_counter(folder: Path) -> Path:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["--self-test"]:
+        return callgrind_self_test.run()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of latchkey and latchkeyd")
-    parser.add_argument("--short", action="store_true", help="three cases, once, with few requests: about a minute")
-    parser.add_argument("--output", type=Path, help="the folder of the report; instructions-report unless given")
+    parser.add_argument("--short", action="store_true", help="two cases with few requests: less than a minute")
+    parser.add_argument("--output", type=Path, default=Path("instructions-report"), help="the folder of the report")
     parser.add_argument("--compare", type=Path, help="the instructions.json of an earlier run")
+    parser.add_argument("--rounds", type=int, help="how often to count; 2 unless given, 1 with --short")
     parser.add_argument("--only", default="", help="only cases whose names contain this text")
     arguments = parser.parse_args()
     earlier = json.loads(arguments.compare.read_text()) if arguments.compare else None
     if earlier is not None and earlier.get("format") != FORMAT:
         sys.exit(f"instructions: {arguments.compare} is not a report of this script")
-    report, found = measure(arguments.bin.resolve(), arguments.short, arguments.only)
-    folder = arguments.output or Path("instructions-report")
-    print(instruction_report.write(report, found, folder, earlier))
+    rounds = arguments.rounds or (1 if arguments.short else 2)
+    report, found = measure(arguments.bin.resolve(), arguments.short, rounds, arguments.only)
+    types = {name: parts(loads, Places.type_name) for name, loads in found.items()}
+    print(instruction_report.write(report, found, types, arguments.output, earlier))
 
 
 if __name__ == "__main__":
