@@ -36,8 +36,8 @@ from functools import partial
 from pathlib import Path
 
 import callgrind
-import callgrind_self_test
 import instruction_report
+import instruction_self_test
 from callgrind import Attribution, Function, Profile
 from instruction_parts import PARTS, Places
 from load_daemon import ADDRESS, CONTENT, TLS, Daemon, Programs, replace, running
@@ -384,7 +384,7 @@ def copy_counter(folder: Path) -> Path:
 
 def main() -> None:
     if sys.argv[1:] == ["--self-test"]:
-        return callgrind_self_test.run()
+        return instruction_self_test.run()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of latchkey and latchkeyd")
     parser.add_argument("--short", action="store_true", help="two cases with few requests: less than a minute")

@@ -1,8 +1,14 @@
-"""Checks the reader of callgrind's files and the attribution with a small program, whose shares are known."""
+"""Checks the reader of callgrind's files, the attribution and the comparison with figures whose results are known."""
+
+import re
+from pathlib import Path
 
 import callgrind
+import instruction_report
 from callgrind import Attribution, Function
-from instruction_parts import PARTS, TABLE, CALLERS, leading_module, part_of_path
+from instruction_parts import CALLERS, PARTS, TABLE, leading_module, part_of_path
+
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 
 # Two own functions call `copy`, which calls `inner`: the first for 30 and the second for 10 instructions. `runtime`
 # calls `first` three times and `second` once, and both call it back. `first` calls itself and a library again.
@@ -60,6 +66,13 @@ fn=(6) alone
 
 
 def run() -> None:
+    check_attribution()
+    check_table()
+    check_warnings()
+    print("instructions --self-test: the reader, the attribution and the comparison give what is known")
+
+
+def check_attribution() -> None:
     profile = callgrind.parse(DUMP.splitlines())
     first, second = Function("program", "first"), Function("program", "second")
     copy, inner, runtime, alone = (Function("library.so", name) for name in ("copy", "inner", "runtime", "alone"))
@@ -80,6 +93,8 @@ def run() -> None:
     half = callgrind.parse(DUMP.replace("0 100", "0 60", 1).splitlines())
     expect(callgrind.per_request(half, profile, 4).own[first], 10)
 
+
+def check_table() -> None:
     expect(leading_module("$s9KeyCrypto11SecretBytesV5countSivg"), "KeyCrypto")
     expect(leading_module("$ss5UInt8V"), None)
     expect(part_of_path("HTTPServing.HTTP1Driver.read"), "HTTP")
@@ -87,7 +102,36 @@ def run() -> None:
     expect(part_of_path("ByteCoding.ByteReader.read"), CALLERS)
     expect(part_of_path("HTTPServingTests.HTTP1Driver"), "other")
     expect({part for part in TABLE.values() if part not in (*PARTS, CALLERS)}, set())
-    print("instructions --self-test: the reader and the attribution give what is known")
+    expect([name for name in TABLE if not is_declared(name)], [])
+    expect(is_declared("HTTPServing.HTTP3Driver"), False)
+
+
+def is_declared(name: str) -> bool:
+    """Whether Sources has what a name of the table begins with."""
+    module, *members = name.split(".")
+    texts = [file.read_text(encoding="utf-8") for file in (SOURCES / module).rglob("*.swift")]
+    words = "(?:struct|class|enum|actor|protocol|extension|func)"
+    return bool(texts) and all(any(re.search(rf"\b{words} {member}", text) for text in texts) for member in members)
+
+
+def check_warnings() -> None:
+    """A part that grew is named, unless the growth is small, within the noise, or of a part that depends on time."""
+    before = {"socket": 100_000, "HTTP": 10_000, "token": 100_000, "SPC": 100_000, "upkeep": 100_000}
+    after = {"socket": 105_000, "HTTP": 11_900, "token": 110_000, "SPC": 110_000, "upkeep": 200_000, "answer": 3_000}
+    lines = list(instruction_report.changes(report(after), report(before, SPC=6_000)))
+    warnings = [line.split(": ")[2].split(" ")[0] for line in lines if line.startswith("warning:")]
+    expect(warnings, ["token", "answer"])
+    expect(list(instruction_report.changes(report(before), report(before)))[-1], "No part grew.")
+    other = report(before) | {"build": "release"}
+    expect([line.partition(":")[0] for line in instruction_report.changes(other, report(before))], ["warning"])
+
+
+def report(costs: dict[str, int], **differences: int) -> dict:
+    parts = {
+        name: {"own": cost - 1_000, "libraries": {"libc": 1_000}, "difference": differences.get(name, 0)}
+        for name, cost in costs.items()
+    }
+    return {"build": "debug", "machine": "x86_64", "requests": 32, "cases": [{"name": "v1", "parts": parts}]}
 
 
 def expect(found: object, expected: object) -> None:
