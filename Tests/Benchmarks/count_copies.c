@@ -9,14 +9,8 @@
 #define FUNCTION(name, body)                                                                                          \
     __asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n" body ".size " name ", .-" name "\n")
 
-// Four instructions and one for each byte: `rep movsb` counts once more when the count is zero.
-#define COPY                                                                                                          \
-    "mov %rdi, %rax\n"                                                                                                \
-    "mov %rdx, %rcx\n"                                                                                                \
-    "rep movsb\n"                                                                                                     \
-    "ret\n"
-
-// Eight instructions and one for each byte. A copy from the end to the beginning has four more.
+// Eight instructions and one for each byte. A copy from the end to the beginning has four more. `memcpy` is the same
+// function, as in the C library, so that programs that copy between overlapping places do not change.
 #define MOVE                                                                                                          \
     "mov %rdi, %rax\n"                                                                                                \
     "mov %rdx, %rcx\n"                                                                                                \
@@ -33,7 +27,7 @@
     "cld\n"                                                                                                           \
     "ret\n"
 
-FUNCTION("memcpy", COPY);
-FUNCTION("__memcpy_chk", COPY);
+FUNCTION("memcpy", MOVE);
+FUNCTION("__memcpy_chk", MOVE);
 FUNCTION("memmove", MOVE);
 FUNCTION("__memmove_chk", MOVE);

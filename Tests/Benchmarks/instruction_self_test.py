@@ -110,8 +110,8 @@ def is_declared(name: str) -> bool:
     """Whether Sources has what a name of the table begins with."""
     module, *members = name.split(".")
     texts = [file.read_text(encoding="utf-8") for file in (SOURCES / module).rglob("*.swift")]
-    words = "(?:struct|class|enum|actor|protocol|extension|func)"
-    return bool(texts) and all(any(re.search(rf"\b{words} {member}", text) for text in texts) for member in members)
+    words = "(?:(?:struct|class|enum|actor|protocol|extension|func|var) |(?=init))"
+    return bool(texts) and all(any(re.search(rf"\b{words}{member}", text) for text in texts) for member in members)
 
 
 def check_warnings() -> None:

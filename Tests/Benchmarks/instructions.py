@@ -48,7 +48,8 @@ SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 FILM, TRACKS = "film", ("AUDIO", "SD", "HD")
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
 # Instructions of a call of `count_copies.c` besides those that copy.
-COPIES = {"memcpy": 4, "__memcpy_chk": 4, "memmove": 8, "__memmove_chk": 8}
+COPY_CALL = 8
+RESUMED_SHARE = 0.95
 COUNTER = "count_copies.so"
 SECRET = "a secret of the benchmarks that is long enough"
 
@@ -108,7 +109,7 @@ class CountedPrograms(Programs):
     dumps: Path = Path()
 
     def daemon(self, configuration: Path) -> list[object]:
-        words = ("valgrind", "--tool=callgrind", f"--log-file={self.dumps / 'valgrind.log'}")
+        words = ("valgrind", "--tool=callgrind", "--vgdb-poll=500", f"--log-file={self.dumps / 'valgrind.log'}")
         return [*words, f"--callgrind-out-file={self.dumps / 'dump'}", *super().daemon(configuration)]
 
 
@@ -166,29 +167,31 @@ class Target:
         self._known = {content: daemon.mint(1, content=content) for content in (CONTENT, FILM)}
 
     def measure(self, case: Case, counts: Counts) -> "Loads":
-        self._load(case, counts.first)
-        self._control("--zero")
+        # The daemon may still refuse some of these, for example when the machine stood still.
+        self._load(case, counts.first, is_measured=False)
+        self._control("zero")
         self._load(case, counts.shorter)
         shorter = self._dump()
         self._load(case, counts.longer)
         return Loads(shorter, self._dump(), counts.difference)
 
-    def _load(self, case: Case, count: int) -> None:
+    def _load(self, case: Case, count: int, is_measured: bool = True) -> None:
         content = FILM if case.key_count > 1 else CONTENT
         asset = f"@{self._assets}" if case.key_count > 1 else content
         tokens = self._tokens(case, content, count)
         if not case.is_resumed:
             self._daemon.url = self._secure if case.is_secure else self._plain
-            return self._send(case, count, tokens, asset)
+            return self._send(case, count, tokens, asset, is_measured)
         host, _, port = self._secure.removeprefix("https://").rpartition(":")
         relay = ResumingRelay((host, int(port)), self._daemon.setup / "tls" / "certificate.pem")
         self._daemon.url = relay.url
-        self._send(case, count, tokens, asset)
+        self._send(case, count, tokens, asset, is_measured)
         relay.close()
-        if relay.resumed != count - 1:
+        # The first connection has no session yet. A few others may miss theirs.
+        if relay.resumed < (count - 1) * RESUMED_SHARE:
             sys.exit(f"instructions: {relay.resumed} connections of {count} resumed a session")
 
-    def _send(self, case: Case, count: int, tokens: Path, asset: str) -> None:
+    def _send(self, case: Case, count: int, tokens: Path, asset: str, is_measured: bool) -> None:
         words = ("--connections", 1, "--count", count, "--seconds", 3600, "--timeout", "2m", *case.arguments)
         command = self._daemon.bench_command(*words, tokens=tokens, asset_id=asset)
         finished = subprocess.run(command, capture_output=True, text=True)
@@ -202,8 +205,8 @@ class Target:
             "httpVersions": {"2" if "--http2" in case.arguments else "1.1": count},
         }
         got = {name: report[name] for name in expected}
-        if got != expected:
-            sys.exit(f"instructions: {case.name}: {got}, and not {expected}")
+        if is_measured and got != expected:
+            sys.exit(f"instructions: {case.name}: {got}, and not {expected}; answers: {report['results']}")
 
     def _tokens(self, case: Case, content: str, count: int) -> Path:
         if case.tokens == "known":
@@ -216,13 +219,15 @@ class Target:
 
     def _dump(self) -> Profile:
         self._dump_count += 1
-        self._control("--dump")
+        self._control("dump")
         return callgrind.read(self._dumps / f"dump.{self._dump_count}")
 
     def _control(self, command: str) -> None:
-        words = ["callgrind_control", command, str(self._daemon.process.pid)]
-        finished = subprocess.run(words, capture_output=True, text=True)
-        if finished.returncode != 0 or "OK" not in finished.stdout:
+        # What `callgrind_control` does, but without ptrace, which may leave a process with many threads stopped. The
+        # daemon looks for commands by itself while it works, and its timers are work enough.
+        words = ["vgdb", f"--pid={self._daemon.process.pid}", "--max-invoke-ms=0", command]
+        finished = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        if finished.returncode != 0:
             sys.exit(f"instructions: {' '.join(words)}: {finished.stdout}{finished.stderr}")
 
 
@@ -307,7 +312,7 @@ def parts_of(profile: Profile, places: Places, name_of: Callable[[Function], str
                 result[name].libraries[library] += share * cost
     for (caller, callee), calls in profile.calls.items():
         allocations = calls.count if callee.name in ALLOCATORS and caller.name not in ALLOCATORS else 0
-        copied = calls.cost - COPIES[callee.name] * calls.count if callee.object == COUNTER else 0
+        copied = calls.cost - COPY_CALL * calls.count if callee.object == COUNTER else 0
         for name, share in attribution.share(caller).items() if allocations or copied else ():
             result[name].allocations += share * allocations
             result[name].copied += share * copied

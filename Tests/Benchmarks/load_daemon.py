@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -110,6 +111,7 @@ class Daemon:
             while self.process.poll() is None:
                 line += log.readline()
                 if not line.endswith("\n"):
+                    time.sleep(0.01)
                     continue
                 entry, line = json.loads(line), ""
                 if entry["event"] == "listening" and entry["listener"] == "public":
