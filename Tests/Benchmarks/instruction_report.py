@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from callgrind import Function, Profile
@@ -19,16 +19,14 @@ TIMED = ("upkeep", "other")
 FUNCTION_COUNT, TYPE_COUNT = 40, 60
 
 
-def write(report: dict, loads: dict, types: dict, folder: Path, earlier: dict | None) -> str:
+def write(report: dict, loads: dict, types: dict, folder: Path, comparison: Iterable[str]) -> str:
     """Writes the files of the report. Returns the text for the terminal.
 
     `loads` and `types` have the loads of each case and what its types cost.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "instructions.json").write_text(json.dumps(report, indent=1) + "\n")
-    text = tables(report)
-    if earlier is not None:
-        text += "\n" + "\n".join(changes(report, earlier)) + "\n"
+    text = "\n".join([tables(report), *comparison, ""])
     (folder / "instructions.md").write_text(text)
     functions = (line for name, made in loads.items() for line in function_tables(name, made.per_request, types[name]))
     (folder / "functions.md").write_text("\n".join([FUNCTIONS, *functions, ""]))
@@ -82,8 +80,12 @@ def case_table(case: dict) -> Iterator[str]:
 # --- Changes ----------------------------------------------------------------------------------------------------------
 
 
-def changes(report: dict, earlier: dict) -> Iterator[str]:
-    """The changes by part, and a warning for each part that grew. Nothing fails."""
+def changes(report: dict, earlier: dict, again: dict | None = None) -> Iterator[str]:
+    """The changes by part, and a warning for each part that grew. Nothing fails.
+
+    `again` is a second report of the same programs. Then only parts that grew in both are named, because other work of
+    the machine can make one count larger.
+    """
     kinds = [f"a {made['build']} build on {made['machine']}" for made in (report, earlier)]
     if kinds[0] != kinds[1]:
         yield f"warning: this is {kinds[0]} and the earlier report is of {kinds[1]}: nothing is compared"
@@ -91,22 +93,34 @@ def changes(report: dict, earlier: dict) -> Iterator[str]:
     if report["requests"] != earlier["requests"]:
         yield "warning: the earlier report is from other loads (--short or not): nothing is compared"
         return
-    before = {case["name"]: case["parts"] for case in earlier["cases"]}
-    warnings = []
-    for case in report["cases"]:
-        if case["name"] not in before:
-            continue
-        yield f"Changes of \"{case['name']}\":"
-        was, now = before[case["name"]], case["parts"]
+    warnings = grown_parts(report, earlier)
+    if again is not None:
+        once_more = grown_parts(again, earlier)
+        warnings = {place: text for place, text in warnings.items() if place in once_more}
+    for case, was, now in common_cases(report, earlier):
+        yield f'Changes of "{case}":'
         for name in (name for name in PARTS if name in was or name in now):
             old, new = (total(parts[name]) if name in parts else 0 for parts in (was, now))
             yield f"  {name:12} {old:11,} {new:11,} {new - old:+11,} {percent_of(new - old, old)}"
-            if name not in TIMED and has_grown(was.get(name, {}), now.get(name, {}), old, new):
-                warnings.append(
-                    f"warning: {case['name']}: {name} grew from {old:,} to {new:,} instructions"
-                    f" ({percent_of(new - old, old).strip()})"
-                )
-    yield from warnings or ["No part grew."]
+    yield from warnings.values() or ["No part grew."]
+
+
+def common_cases(report: dict, earlier: dict) -> Iterator[tuple[str, dict, dict]]:
+    """The names of cases with their parts in the earlier report and in this one."""
+    before = {case["name"]: case["parts"] for case in earlier["cases"]}
+    return ((case["name"], before[case["name"]], case["parts"]) for case in report["cases"] if case["name"] in before)
+
+
+def grown_parts(report: dict, earlier: dict) -> dict[tuple[str, str], str]:
+    """A warning for each case and part that grew."""
+    warnings = {}
+    for case, was, now in common_cases(report, earlier):
+        for name in now.keys() - set(TIMED):
+            old, new = (total(parts[name]) if name in parts else 0 for parts in (was, now))
+            if has_grown(was.get(name, {}), now[name], old, new):
+                percent = percent_of(new - old, old).strip()
+                warnings[case, name] = f"warning: {case}: {name} grew from {old:,} to {new:,} instructions ({percent})"
+    return warnings
 
 
 def percent_of(change: float, whole: float) -> str:

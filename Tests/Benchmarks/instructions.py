@@ -6,13 +6,14 @@
 
 The real daemon runs under `valgrind --tool=callgrind` with one loop, and `latchkey bench` sends requests over one
 connection. Every case has two loads of different length. Their difference, divided by the requests between them, is the
-cost of one request: start-up, the first requests and a kept connection drop out. All threads count. The load of other
-programs does not change these counts, so small changes of the code show.
+cost of one request: start-up, the first requests and a kept connection drop out. All threads count. The speed of the
+machine does not change these counts, so small changes of the code show. Only what waits or runs on timers depends on
+time: most of all "upkeep", and in part "socket", "record" and "ledger".
 
-Writes `instructions.json`, `instructions.md` and `functions.md` (the most expensive types and functions) to the
-folder. With --compare, prints what changed since an earlier report, and a warning for every part that grew. Each round
-counts in a new daemon; the means are reported, and how far the rounds differ. Without --short, a further round counts
-the bytes that are copied.
+Writes `instructions.json`, `instructions.md` and `functions.md` (the most expensive types and functions) to the folder.
+Each round counts in a new daemon; the means are reported, and how far the rounds differ. Without --short, a further
+round counts the bytes that are copied. With --compare, prints what changed since an earlier report, and a warning for
+every part that grew. If there is one, all is counted again, and only parts that grew both times are named.
 
 Valgrind shows programs a processor without AVX-512 and without instructions for SHA. With these, RSA and digests take
 fewer instructions than here.
@@ -410,9 +411,14 @@ def main() -> None:
     if earlier is not None and earlier.get("format") != FORMAT:
         sys.exit(f"instructions: {arguments.compare} is not a report of this script")
     rounds = arguments.rounds or (1 if arguments.short else 2)
-    report, found = measure(arguments.bin.resolve(), arguments.short, rounds, arguments.only)
+    options = (arguments.bin.resolve(), arguments.short, rounds, arguments.only)
+    report, found = measure(*options)
+    comparison: list[str] = []
+    if earlier is not None:
+        again = measure(*options)[0] if instruction_report.grown_parts(report, earlier) else None
+        comparison = list(instruction_report.changes(report, earlier, again))
     types = {name: parts(loads, Places.type_name) for name, loads in found.items()}
-    print(instruction_report.write(report, found, types, arguments.output, earlier))
+    print(instruction_report.write(report, found, types, arguments.output, comparison))
 
 
 if __name__ == "__main__":
