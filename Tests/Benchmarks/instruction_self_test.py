@@ -116,10 +116,12 @@ def is_declared(name: str) -> bool:
 
 def check_warnings() -> None:
     """A part that grew is named, unless the growth is small, within the noise, or of a part that depends on time."""
-    before = {"socket": 100_000, "HTTP": 10_000, "token": 100_000, "SPC": 100_000, "upkeep": 100_000}
-    after = {"socket": 105_000, "HTTP": 11_900, "token": 110_000, "SPC": 110_000, "upkeep": 200_000, "answer": 3_000}
-    expect(sorted(warned(report(after), report(before, SPC=6_000))), ["answer", "token"])
-    expect(warned(report(after), report(before, SPC=6_000), report(before | {"token": 110_000})), ["token"])
+    before = {"socket": 100_000, "HTTP": 10_000, "token": 100_000, "rights": 100_000, "upkeep": 100_000}
+    after = {"socket": 105_000, "HTTP": 11_900, "token": 110_000, "rights": 110_000, "upkeep": 200_000, "answer": 3_000}
+    expect(sorted(warned(report(after), report(before, rights=6_000))), ["answer", "token"])
+    expect(warned(report(after), report(before, rights=6_000), report(before | {"token": 110_000})), ["token"])
+    for growth, expected in ((124_000, []), (126_000, ["SPC"])):
+        expect(warned(report({"SPC": growth}), report({"SPC": 100_000})), expected)
     expect(list(instruction_report.changes(report(before), report(before)))[-1], "No part grew.")
     other = report(before) | {"build": "release"}
     expect([line.partition(":")[0] for line in instruction_report.changes(other, report(before))], ["warning"])
