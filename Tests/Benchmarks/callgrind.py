@@ -124,6 +124,7 @@ class Attribution:
 
     ROUNDS = 200
     EXACTNESS = 1e-4
+    BACK_SHARE = 0.1
     UNKNOWN = "other"
 
     def __init__(self, profile: Profile, part_of: Callable[[Function], str | None]) -> None:
@@ -142,11 +143,19 @@ class Attribution:
         return {part: 1.0} if part is not None else self._shares.get(function, {self.UNKNOWN: 1.0})
 
     def _functions_that_call_back(self) -> set[Function]:
+        """Those whose calls go for a good part to functions with parts. Rare calls, as of a first use, do not count."""
+        whole: dict[Function, float] = defaultdict(float, self._profile.own)
+        for callee, callers in self._callers.items():
+            for caller, calls in callers:
+                whole[caller] += calls.cost
+        back: dict[Function, float] = defaultdict(float)
         found: set[Function] = set()
         waiting = [function for function in self._callers if self._part_of(function) is not None]
         while waiting:
-            for caller, _ in self._callers.get(waiting.pop(), []):
-                if caller not in found and self._part_of(caller) is None:
+            for caller, calls in self._callers.get(waiting.pop(), []):
+                back[caller] += calls.cost
+                is_large = back[caller] > self.BACK_SHARE * whole[caller]
+                if is_large and caller not in found and self._part_of(caller) is None:
                     found.add(caller)
                     waiting.append(caller)
         return found
