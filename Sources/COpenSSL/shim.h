@@ -177,12 +177,13 @@ static inline long latchkey_tls_set_groups(SSL_CTX *context, const char *groups)
 }
 
 // Sets the options and modes of a server. A connection that ends without close_notify is not an error, because the
-// protocol above TLS knows where each message ends.
+// protocol above TLS knows where each message ends. The chain that was set is sent as it is: for a certificate without
+// one, OpenSSL would look for a chain in each handshake.
 static inline void latchkey_tls_set_modes(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                      SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
     // A read returns after a record without data, so that a client cannot keep the thread busy with key updates.
     SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);

@@ -3,12 +3,13 @@ import KeyCrypto
 package import Telemetry
 
 /// Collects the RSA unwraps that one loop's requests need, and hands them in groups to the backend, which runs on the
-/// thread beside the loop (`LoopContext.compute`).
+/// thread beside the loop (`LoopContext.compute`). If that thread is idle, a job alone runs on the loop itself.
 ///
 /// The thread has at most two groups, so that it need not wait for the loop between them. Everything else waits here:
 /// as long as `OverloadLimits` allows, renewals before all others. The requests of a group go on as soon as it is done.
 final class UnwrapQueue: @unchecked Sendable {
-    // Safe to send: only its loop uses it. The backend's `unwrap` is called on the thread beside the loop alone.
+    // Safe to send: only its loop uses it. The backend runs on the thread beside the loop, or on the loop while that
+    // thread has no group.
     private static let computingMaximum = 2
 
     @safe
@@ -88,18 +89,29 @@ final class UnwrapQueue: @unchecked Sendable {
     }
 
     private func compute(_ group: Group) {
+        // For a job alone, to wake the thread and the loop again would cost more than it gains.
+        if group.jobs.count == 1, computing == 0 { return finish(group, run(group)) }
         computing += 1
         loop.compute { [self] in
-            let start = loop.now
-            unwrapper.unwrap(group.jobs)
-            return start..<loop.now
+            run(group)
         } then: { [self] time in
             computing -= 1
-            times.batches.observe(time.upperBound - time.lowerBound)
-            for waiter in group.waiters {
-                times.waits.observe(time.lowerBound - waiter.since)
-                unsafe waiter.continuation.resume(returning: true)
-            }
+            finish(group, time)
+        }
+    }
+
+    /// Runs the backend. Returns when it began and ended.
+    private func run(_ group: Group) -> Range<MonotonicTime> {
+        let start = loop.now
+        unwrapper.unwrap(group.jobs)
+        return start..<loop.now
+    }
+
+    private func finish(_ group: Group, _ time: Range<MonotonicTime>) {
+        times.batches.observe(time.upperBound - time.lowerBound)
+        for waiter in group.waiters {
+            times.waits.observe(time.lowerBound - waiter.since)
+            unsafe waiter.continuation.resume(returning: true)
         }
     }
 

@@ -7,8 +7,9 @@ package import Records
 ///
 /// It has its own connections. It blocks its thread while it works, so it must not run on a loop.
 package struct LedgerMaintenance: ~Copyable {
-    /// The number of rows that are indexed in one transaction.
-    package static let indexedAtOnce = 5000
+    /// The number of rows that are indexed in one transaction. It is small, because a processor that is busy for long
+    /// delays licenses: 5000 rows take 50 ms.
+    package static let indexedAtOnce = 250
     /// The approximate number of rows that are purged in one transaction. It is small, so that a license that waits for
     /// the transaction is hardly delayed.
     package static let purgedAtOnce = 200

@@ -1,25 +1,26 @@
 """The latency that a daemon keeps under load and what a license costs it, for one build or two builds in turn.
 
-    latency.py --bin DIR [--other DIR] [--rounds N] [--seconds N] [--only TEXT] [--output FILE]
+    latency.py --bin DIR [--other DIR] [--rounds N] [--seconds N] [--only TEXT] [--accelerator LIBRARY] [--output FILE]
 
-With --other, both builds run in turn, so that both meet the same moods of the machine, and the ratios of --bin to --other
-are printed. A probe asks `/livez` all the time, beside the load, as a health check would.
+With --other, both builds run in turn, so that both meet the same moods of the machine. The medians of the ratios of
+--bin to --other are printed in brackets. A probe asks `/livez` all the time, beside the load, as a health check
+would. Another one asks an idle daemon beside the same load: this is the floor, what the machine itself takes.
 """
 
 import argparse
 import http.client
 import json
+import os
 import statistics
 import subprocess
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from load_daemon import Daemon, Programs, add_tls, finish, running
+from load_daemon import Daemon, Programs, accelerated, add_tls, finish, running
 
 CONNECTIONS = 64
 # The probe is a player of its own, so it waits between its questions.
@@ -63,6 +64,9 @@ class Probe:
         self._thread.start()
 
     def _ask(self) -> None:
+        # What the probe itself waits for a processor does not count, as far as the system allows it.
+        with suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         while not self._ends.wait(PROBE_PAUSE):
             start = time.monotonic()
             self._connection.request("GET", "/livez")
@@ -71,16 +75,18 @@ class Probe:
             assert answer.status == 200, answer.status
             self.times.append(time.monotonic() - start)
 
-    def stop(self) -> float:
-        """Ends the probe. Returns the 99th percentile in microseconds."""
+    def stop(self) -> dict[str, float]:
+        """Ends the probe. Returns percentiles in microseconds."""
         self._ends.set()
         self._thread.join()
         assert len(self.times) >= PROBES_MINIMUM, "the load was too short for a percentile"
-        return statistics.quantiles(self.times, n=100)[98] * 1e6
+        percentiles = statistics.quantiles(self.times, n=100)
+        return {"p50": percentiles[49] * 1e6, "p99": percentiles[98] * 1e6}
 
 
-def measure(target: Daemon, load: Load, rate: float, seconds: int) -> dict[str, float]:
-    """Runs a load. `rate` is what the load is expected to reach, or what is offered."""
+def measure(target: Daemon, idle: Daemon | None, load: Load, rate: float, seconds: int) -> dict[str, float]:
+    """Runs a load. `rate` is what the load is expected to reach, or what is offered. If there is an idle daemon, the
+    loaded one and the idle one are probed."""
     words: list[object] = ["--spc-version", load.version, "--connections", load.connections, "--seconds", seconds]
     if load.share is None:
         words += ["--count", max(1000, int(rate * seconds * 1.5))]
@@ -90,9 +96,9 @@ def measure(target: Daemon, load: Load, rate: float, seconds: int) -> dict[str, 
     with ExitStack() as stack:
         command = target.bench_command(*words, *load.further)
         process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-        probe = started_probe(target, process) if load.is_probed else None
+        probes = started_probes(process, target, idle)
         report = finish(process)
-        found = {} if probe is None else {"probe p99": probe.stop()}
+        found = {f"{name} {share}": time for name, probe in probes.items() for share, time in probe.stop().items()}
     return found | {
         "p50": report["latencyMicroseconds"]["p50"],
         "p99": report["latencyMicroseconds"]["p99"],
@@ -101,12 +107,14 @@ def measure(target: Daemon, load: Load, rate: float, seconds: int) -> dict[str, 
     }
 
 
-def started_probe(target: Daemon, process: subprocess.Popen[str]) -> Probe:
-    """Starts a probe once the load has begun: the generator makes its SPCs first."""
-    idle = target.cpu_seconds()
-    while target.cpu_seconds() - idle < 0.1 and process.poll() is None:
+def started_probes(process: subprocess.Popen[str], target: Daemon, idle: Daemon | None) -> dict[str, Probe]:
+    """Starts probes once the load has begun: the generator makes its SPCs first."""
+    if idle is None:
+        return {}
+    before = target.cpu_seconds()
+    while target.cpu_seconds() - before < 0.1 and process.poll() is None:
         time.sleep(0.01)
-    return Probe(target)
+    return {"probe": Probe(target), "floor": Probe(idle)}
 
 
 def capacity(target: Daemon, load: Load) -> float:
@@ -117,26 +125,36 @@ def capacity(target: Daemon, load: Load) -> float:
     return report["licenses"] * 1000 / report["milliseconds"]
 
 
-def compare(builds: dict[str, Programs], load: Load, rounds: int, seconds: int) -> dict[str, dict[str, float]]:
-    """Runs a load in turn on new daemons of each build. Returns the medians by build."""
+def compare(
+    builds: dict[str, Programs], load: Load, rounds: int, seconds: int, accelerator: str | None
+) -> dict[str, dict[str, float]]:
+    """Runs a load in turn on a daemon of each build. Returns the medians by build, and those of the ratios of the
+    pairs as "ratio"."""
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in builds}
-    rate = 0.0
-    for number in range(rounds):
-        # Each build is the first one in every second round.
-        for name in sorted(builds, reverse=number % 2 == 1):
-            with running(builds[name], add_tls if load.is_secure else None) as target:
-                # All are offered the same.
-                warm = capacity(target, load if load.share is None else LOADS[0])
-                rate = rate or warm
-                runs[name].append(measure(target, load, rate if load.share else warm, seconds))
+    with ExitStack() as stack:
+        prepare = accelerated(accelerator, *[add_tls] * load.is_secure)
+        targets = {name: stack.enter_context(running(programs, prepare)) for name, programs in builds.items()}
+        idle = stack.enter_context(running(builds["this"])) if load.is_probed else None
+        # All are offered the same. The first load also fills the caches.
+        rate = statistics.mean(capacity(target, LOADS[0] if load.share else load) for target in targets.values())
+        for number in range(rounds):
+            # Each build is the first one in every second round.
+            for name in sorted(targets, reverse=number % 2 == 1):
+                runs[name].append(measure(targets[name], idle, load, rate, seconds))
+    if "other" in builds:
+        pairs = zip(runs["this"], runs["other"])
+        runs["ratio"] = [{figure: this[figure] / other[figure] for figure in this} for this, other in pairs]
     return {
         name: {figure: statistics.median(run[figure] for run in of) for figure in of[0]} for name, of in runs.items()
     }
 
 
-def show(load: Load, medians: dict[str, dict[str, float]], ratio: Callable[[str], str]) -> None:
-    figures = medians["this"]
-    cells = [f"{figure} {value:.0f}{ratio(figure)}" for figure, value in figures.items()]
+def show(load: Load, medians: dict[str, dict[str, float]]) -> None:
+    ratios = medians.get("ratio", {})
+    cells = [
+        f"{figure} {value:.0f}" + (f" ({ratios[figure]:.2f})" if ratios else "")
+        for figure, value in medians["this"].items()
+    ]
     print(f"{load.name:26} " + "  ".join(cells), flush=True)
 
 
@@ -147,23 +165,20 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5, help="how long a load takes")
     parser.add_argument("--only", default="", help="the loads whose names contain this text")
+    parser.add_argument("--accelerator", help="the library crypto_mb; without it, OpenSSL computes RSA")
     parser.add_argument("--output", type=Path, help="a file for all medians, in JSON")
     arguments = parser.parse_args()
     builds = {"this": Programs(arguments.bin.resolve())}
     if arguments.other is not None:
         builds["other"] = Programs(arguments.other.resolve())
-    print("times in microseconds; in brackets the ratio to the other build")
+    print("times in microseconds")
     found = {}
     for load in LOADS:
         if arguments.only not in load.name:
             continue
-        medians = compare(builds, load, arguments.rounds, arguments.seconds)
+        medians = compare(builds, load, arguments.rounds, arguments.seconds, arguments.accelerator)
         found[load.name] = medians
-
-        def ratio(figure: str, medians: dict[str, dict[str, float]] = medians) -> str:
-            return f" ({medians['this'][figure] / medians['other'][figure]:.2f})" if "other" in medians else ""
-
-        show(load, medians, ratio)
+        show(load, medians)
     if arguments.output is not None:
         arguments.output.write_text(json.dumps(found, indent=2) + "\n")
 
