@@ -83,7 +83,7 @@ package final class RSAOperationCount: Sendable {
     }
 }
 
-/// Unwraps session keys in batches. A backend belongs to one loop.
+/// Unwraps session keys in batches. A backend belongs to one loop, and to the thread beside it.
 ///
 /// RSA is nearly the whole cost of a license. So the requests of one turn are collected and unwrapped together, for
 /// backends that can compute several operations in parallel.
@@ -108,10 +108,8 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
     }
 
     /// A larger batch would hardly be cheaper per operation, and its first request would wait longer for its last one.
-    package let groupSize = 8
-    package let loneGroupMaximum = 8
-    /// The moduli of a batch, in bytes: eight keys of 1024 bits or four of 2048 bits.
-    private static let batchSizeMaximum = 8 * 128
+    package let groupSize = 4
+    package let loneGroupMaximum = 4
     /// More than a configuration has credentials.
     private static let contextCountMaximum = 256
 
@@ -130,9 +128,7 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
         self.count = count
     }
 
-    package func hasRoom(for job: RSAUnwrapJob, after batch: [RSAUnwrapJob]) -> Bool {
-        batch.reduce(job.modulusSize) { $0 + $1.modulusSize } <= Self.batchSizeMaximum
-    }
+    package func hasRoom(for job: RSAUnwrapJob, after batch: [RSAUnwrapJob]) -> Bool { batch.count < groupSize }
 
     package func unwrap(_ batch: [RSAUnwrapJob]) {
         count.addBatch(of: batch.count)

@@ -25,10 +25,9 @@ package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
     /// A batch of the loop has up to eight jobs of each size, so that jobs of several sizes do not halve the batches of
     /// the accelerator.
     package func hasRoom(for job: RSAUnwrapJob, after batch: [RSAUnwrapJob]) -> Bool {
-        guard isAccelerating, RSAPrivateNumbers.sizes.contains(job.modulusSize) else {
-            return openSSL.hasRoom(for: job, after: batch)
-        }
-        return batch.count { $0.modulusSize == job.modulusSize } < groupSize
+        guard isAccelerating else { return openSSL.hasRoom(for: job, after: batch) }
+        let isSupported = RSAPrivateNumbers.sizes.contains(job.modulusSize)
+        return batch.count { $0.modulusSize == job.modulusSize } < (isSupported ? groupSize : openSSL.groupSize)
     }
 
     package func unwrap(_ batch: [RSAUnwrapJob]) {
