@@ -296,8 +296,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             exclude: [
                 "callgrind.py", "capacity.py", "capacity_report.py", "count_allocations.c", "count_copies.c",
                 "instruction_parts.py", "instruction_report.py", "instruction_self_test.py", "instructions-debug.json",
-                "instructions.py", "latency.py", "load_daemon.py", "load_goals.py", "load_report.py", "resuming_relay.py",
-                "settlements.py", "standard_load.py", "stranger_cost.py", "wsgi_speke.py",
+                "instructions.py", "latency.py", "load_daemon.py", "load_goals.py", "load_report.py",
+                "resuming_relay.py", "settlements.py", "standard_load.py", "stranger_cost.py", "wsgi_speke.py",
             ],
             swiftSettings: settings))
 }
