@@ -63,20 +63,22 @@ struct SettlementBenchmark {
 
     /// Prints the figures of one run as a line of JSON, so that settlements.py can run two builds in turn.
     ///
-    /// Without `count`, they are the settlements per second of 64 clients, for 20,000 subjects and for one, and the
-    /// round trip of a statement that does nothing. With `count`, so many decisions of 1,000 subjects are settled, for
-    /// the statistics of the tables.
+    /// Without `count`, they are the settlements per second of 64 clients, for 20,000 subjects, for one, and for one on
+    /// two nodes in turn, and the round trip of a statement that does nothing. With `count`, so many decisions of 1,000
+    /// subjects are settled, for the statistics of the tables.
     func measure(count: Int?) throws {
         guard let database = BenchmarkDatabase.find(for: "settlements", schema: "bench_settlements") else { return }
-        let store = try PostgreSQLStore.open(database.settings { _ in }, keyRing: Self.ring())
-        defer { store.close() }
+        let ring = try Self.ring()
+        let nodes = try (0..<2).map { _ in try PostgreSQLStore.open(database.settings { _ in }, keyRing: ring) }
+        defer { for node in nodes { node.close() } }
         let group = try EventLoopGroup(count: 1)
         defer { group.stop(within: .seconds(5)) }
         let load = ConcurrentLoad(group.loops[0], inFlight: 64)
         let base = UInt64.random(in: 0..<1 << 54)
-        func settled(for duration: Duration, subjects: UInt64) -> Int {
+        func settled(for duration: Duration, subjects: UInt64, nodeCount: Int = 1) -> Int {
             load.latencies(for: duration) { number in
-                let outcome = try await store.settle(Self.decision(base + number, viewer: base + number % subjects))
+                let outcome = try await nodes[Int(number) % nodeCount].settle(
+                    Self.decision(base + number, viewer: base + number % subjects))
                 guard outcome == .recorded else { throw BenchmarkError("\(outcome)") }
             }.count
         }
@@ -87,12 +89,15 @@ struct SettlementBenchmark {
         }
         _ = settled(for: .seconds(1), subjects: 20_000)
         let seconds = plan.isShort ? 1 : 5
-        let rates = [20_000, 1].map { Double(settled(for: .seconds(seconds), subjects: $0)) / Double(seconds) }
+        let rates = [(20_000, 1), (1, 1), (1, 2)].map { subjects, nodeCount in
+            Double(settled(for: .seconds(seconds), subjects: subjects, nodeCount: nodeCount)) / Double(seconds)
+        }
         let bare = try database.bare(connections: 1, ["SELECT $1::bytea"])
         let statements = try bare.rate(for: .seconds(1), inFlight: 1, statementCount: 1, rowsExpected: 1) { [7] }
         let roundTrip = formatted(1000 / statements, decimals: 3)
         print(
-            #"{"roundTrip":\#(roundTrip),"manySubjects":\#(formatted(rates[0])),"oneSubject":\#(formatted(rates[1]))}"#)
+            #"{"roundTrip":\#(roundTrip),"manySubjects":\#(formatted(rates[0])),"oneSubject":\#(formatted(rates[1])),"#
+                + #""twoNodes":\#(formatted(rates[2]))}"#)
     }
 
     private static func ring() throws -> KeyRing {

@@ -78,7 +78,8 @@ def measure(programs: list[str], round_trip: float, rounds: int, options: list[s
         ratios = {name: median[name] / first[name] for name in median}
         print(
             f"round trip {median['roundTrip']:.2f} ms: {median['manySubjects']:.0f}/s for many subjects "
-            f"({ratios['manySubjects']:.2f}), {median['oneSubject']:.0f}/s for one ({ratios['oneSubject']:.2f}), {program}"
+            f"({ratios['manySubjects']:.2f}), {median['oneSubject']:.0f}/s for one ({ratios['oneSubject']:.2f}), "
+            f"{median['twoNodes']:.0f}/s for one on two nodes ({ratios['twoNodes']:.2f}), {program}"
         )
 
 
