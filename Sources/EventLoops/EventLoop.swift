@@ -15,8 +15,8 @@ import Telemetry
 ///    request.
 /// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per
 ///    turn.
-/// 5. **Turn-end hooks**, which run batches. Jobs that they make ready run immediately, before the next poll, within
-///    the limit of step 4.
+/// 5. **Turn-end hooks**, which run batches or hand them to the thread beside the loop. Jobs that they make ready run
+///    immediately, before the next poll, within the limit of step 4.
 ///
 /// Work beyond a limit runs in the next turn, after a poll. So a busy connection or a busy task does not block others.
 ///
@@ -27,8 +27,7 @@ import Telemetry
 /// loop if the inbox was empty.
 ///
 /// Safe to share between threads: `inbox`, `wake`, the counters, `clock` and the thread for computations may be used on
-/// any thread. Everything else
-/// belongs to the loop's thread, and the methods that use it check the thread.
+/// any thread. Everything else belongs to the loop's thread, and the methods that use it check the thread.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
     static let eventsPerTurnMaximum = 256
     static let timersPerTurnMaximum = 32

@@ -47,6 +47,7 @@ package final class EventLoopGroup: Sendable {
             threads = []
             return all
         }
+        guard !threads.isEmpty else { return StopReport(abandonedTaskCount: liveTaskCount) }
         for context in loops {
             let loop = context.loop
             context.execute { loop.beginStop(deadline: loop.clock.monotonicTime + limit) }

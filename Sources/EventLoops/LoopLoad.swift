@@ -1,9 +1,11 @@
 import Synchronization
 import Telemetry
 
-/// Measures the load of a loop. Other threads can read it, and the loop writes two words for each turn.
+/// Measures the load of a loop, or of the thread beside it. Other threads can read it, and the loop writes two words
+/// for each turn.
 ///
-/// A turn is the work between two polls of the sockets. While a turn runs, all other work of the loop waits.
+/// A turn is the work between two polls of the sockets, or a computation of the thread. While a turn runs, all other
+/// work waits.
 final class LoopLoad: Sendable {
     /// The length of a window. The longest turn is kept for one to two windows, so that every reader sees each peak.
     static let window: Duration = .seconds(30)

@@ -24,7 +24,7 @@ package struct ES256Check: Sendable {
     func verify() -> Bool? { key.verify(self) }
 }
 
-/// Checks signatures in batches. A backend belongs to one loop.
+/// Checks signatures in batches. A backend belongs to one loop, and runs on the thread beside it.
 package protocol ES256Verifier: AnyObject {
     /// The best number of checks in one batch.
     var groupSize: Int { get }

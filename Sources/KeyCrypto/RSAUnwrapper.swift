@@ -83,10 +83,11 @@ package final class RSAOperationCount: Sendable {
     }
 }
 
-/// Unwraps session keys in batches. A backend belongs to one loop, and to the thread beside it.
+/// Unwraps session keys in batches. A backend belongs to one loop, and runs on the thread beside it or on the loop,
+/// never on both at once.
 ///
-/// RSA is nearly the whole cost of a license. So the requests of one turn are collected and unwrapped together, for
-/// backends that can compute several operations in parallel.
+/// RSA is nearly the whole cost of a license. So requests are collected and unwrapped together, for backends that can
+/// compute several operations in parallel.
 package protocol RSAUnwrapper: AnyObject {
     /// The best number of jobs in one batch.
     var groupSize: Int { get }

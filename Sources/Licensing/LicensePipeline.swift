@@ -20,7 +20,8 @@ package import Telemetry
 ///
 ///     LicenseRequest -> Admission -> SPC -> ContentKeyRecord -> [the service] -> Claims -> Authorization -> …
 ///
-/// Belongs to its loop, like the contexts in it: only the loop's thread uses them, so they need no lock.
+/// Belongs to its loop, like the contexts in it: only the loop's thread uses them, so they need no lock. The
+/// RSA backend alone also runs on the thread beside the loop (`UnwrapQueue`).
 package final class LicensePipeline: @unchecked Sendable {
     // Safe to send: only calls and tasks of its loop use it.
     package let admissionControl: AdmissionControl

@@ -32,7 +32,7 @@ final class UnwrapQueue: @unchecked Sendable {
     private var room = WaitingRoom<Waiter>()
     /// How many groups the thread has.
     private var computing = 0
-    private var lateTimer: TimerID?
+    private var lateTimer: (id: TimerID, deadline: MonotonicTime)?
 
     init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, times: UnwrapTimes, on loop: LoopContext) {
         self.unwrapper = unwrapper
@@ -65,14 +65,22 @@ final class UnwrapQueue: @unchecked Sendable {
         unsafe waiter.continuation.resume(returning: false)
     }
 
-    /// Refuses the requests that have waited too long, now and for as long as any wait.
+    /// Refuses requests that have waited too long, for as long as any wait. What the thread can take is not refused.
     private func refuseLateOnes() {
-        guard lateTimer == nil, let deadline = room.earliestDeadline else { return }
-        lateTimer = loop.schedule(at: MonotonicTime(nanoseconds: deadline)) { [unowned self] in
+        guard let earliest = room.earliestDeadline else { return }
+        let deadline = MonotonicTime(nanoseconds: earliest)
+        // A reload may have made deadlines shorter.
+        if let timer = lateTimer {
+            guard deadline < timer.deadline else { return }
+            loop.cancel(timer.id)
+        }
+        let id = loop.schedule(at: deadline) { [unowned self] in
             lateTimer = nil
+            while !room.isEmpty, computing < Self.computingMaximum { compute(takeGroup()) }
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
             refuseLateOnes()
         }
+        lateTimer = (id, deadline)
     }
 
     private func run(_ turn: TurnEnd) -> TurnEndVerdict {

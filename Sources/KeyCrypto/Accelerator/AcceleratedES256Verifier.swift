@@ -1,4 +1,4 @@
-/// Checks ES256 signatures in batches: up to seven run side by side in an accelerator. Belongs to one loop.
+/// Checks ES256 signatures in batches: up to seven run side by side in an accelerator.
 ///
 /// A full batch costs hardly more than a single check, so a batch of few goes to OpenSSL instead.
 ///

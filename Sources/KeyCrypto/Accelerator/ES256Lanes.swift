@@ -1,4 +1,4 @@
-/// Checks up to eight ES256 signatures side by side. Belongs to one loop.
+/// Checks up to eight ES256 signatures side by side. Belongs to one backend.
 ///
 /// Each lane may have a key of its own. Nothing here is secret.
 @safe

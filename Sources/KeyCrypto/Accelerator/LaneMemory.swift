@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The memory in which one loop runs batches: four numbers for each lane, and memory for the library to work in.
+/// The memory in which a backend runs batches: four numbers for each lane, and memory for the library to work in.
 ///
 /// It is ordinary memory, because its 35 KiB for each loop would fill the secure heap if there are many processors.
 /// Secrets are in it only during a batch: `wipe` follows each one.

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Removes OAEP paddings from decrypted numbers, in constant time, with OpenSSL's own function. Belongs to one loop.
+/// Removes OAEP paddings from decrypted numbers, in constant time, with OpenSSL's own function. Belongs to one backend.
 @safe
 final class OAEPDecoder {
     // Fetched once, because a look-up takes a lock.

@@ -3,8 +3,8 @@ import COpenSSL
 /// Multiplies ciphertexts by random numbers before the private operation, so that its time says nothing about a chosen
 /// ciphertext, and removes the random numbers from the results.
 ///
-/// OpenSSL makes the random numbers, a new one every 32 ciphertexts, and squares them in between. Belongs to one loop
-/// and one key.
+/// OpenSSL makes the random numbers, a new one every 32 ciphertexts, and squares them in between. Belongs to one
+/// backend and one key.
 @safe
 final class RSABlinding {
     private let blinding: OpaquePointer

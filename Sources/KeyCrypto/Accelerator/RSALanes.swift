@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Runs up to eight RSA private operations side by side. Belongs to one loop.
+/// Runs up to eight RSA private operations side by side. Belongs to one backend.
 ///
 /// A lane may have any key, but all keys of a batch have moduli of the same size. Each ciphertext is blinded, each
 /// result is checked with the public operation, and all memory is wiped after the batch.

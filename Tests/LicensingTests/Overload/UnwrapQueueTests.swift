@@ -67,6 +67,31 @@ import Testing
         #expect(stand.notes.batches.map(\.count) == [4, 4])
     }
 
+    /// If nothing may wait, what the thread can take is served nevertheless, although a group is not full.
+    @Test(arguments: [(8, 1), (4, 4)])
+    func servesWhatNeedNotWait(groupSize: Int, loneGroupMaximum: Int) throws {
+        let stand = try QueueStand(groupSize: groupSize, loneGroupMaximum: loneGroupMaximum)
+        stand.notes.hold()
+        let turns = [try jobs([1024, 1024]), try jobs([1024]), try jobs([1024])]
+        let outcomes = stand.outcomes(of: turns, wait: .zero) { stand.notes.release() }
+        #expect(outcomes == [true, true, true, false])
+        #expect(stand.notes.batches.map(\.count) == [2, 1])
+    }
+
+    /// Requests with a shorter deadline do not wait for that of others, for example after a reload.
+    @Test func refusesByTheEarliestDeadline() throws {
+        let stand = try QueueStand(groupSize: 2, loneGroupMaximum: 2)
+        stand.notes.hold()
+        let turns = [try jobs([1024, 1024]), try jobs([1024, 1024]), try jobs([1024]), try jobs([2048])]
+        let waits: [Duration] = [.seconds(30), .seconds(30), .seconds(30), .seconds(1)]
+        let outcomes = stand.outcomes(of: turns, waits: waits, renewals: 256) {
+            stand.pass(.seconds(1))
+            #expect(stand.refusedCount == 1)
+            stand.notes.release()
+        }
+        #expect(outcomes == [true, true, true, true, true, false])
+    }
+
     /// While the thread is busy, renewals go before all that wait, and take the place of the youngest of them.
     @Test func letsRenewalsGoFirst() throws {
         let stand = try QueueStand(groupSize: 2, loneGroupMaximum: 2)
@@ -113,12 +138,13 @@ private final class QueueStand: Sendable {
     /// Hands in some jobs in each of several turns, and lets the loop do with them what it can. Calls `body` then, and
     /// returns whether each job was settled. Jobs whose modulus has `renewals` bytes are urgent.
     func outcomes(
-        of turns: [[RSAUnwrapJob]], wait: Duration, capacity: Int = 1000, renewals: Int? = nil, then body: () -> Void
+        of turns: [[RSAUnwrapJob]], wait: Duration = .zero, waits: [Duration]? = nil, capacity: Int = 1000,
+        renewals: Int? = nil, then body: () -> Void
     ) -> [Bool] {
         let settled = Monitor<[Int: Bool]>([:])
-        let limits = OverloadLimits(wait: wait, waitingMaximum: capacity)
         var count = 0
-        for jobs in turns {
+        for (number, jobs) in turns.enumerated() {
+            let limits = OverloadLimits(wait: waits?[number] ?? wait, waitingMaximum: capacity)
             handIn(jobs, limits, renewals) { [count] number, outcome in
                 settled.update { $0[count + number] = outcome }
             }
