@@ -1,5 +1,5 @@
-import Dispatch
 import EventLoops
+import Foundation
 import KeyCrypto
 import Synchronization
 import Telemetry
