@@ -75,7 +75,7 @@ package struct LoopContext: Sendable {
         }
     }
 
-    /// Runs a closure on the thread beside the loop. Returns `false` if there is none, or if it will not run it.
+    /// Runs a closure on the thread beside the loop. Returns `false` if no such thread will run it.
     func executeBeside(_ body: @escaping @Sendable () -> Void) -> Bool { loop.computeThread?.execute(body) ?? false }
 
     // MARK: Channels

@@ -44,8 +44,8 @@ final class UnwrapQueue: @unchecked Sendable {
 
     /// Settles the job and returns true, or returns false if there is too much to do. Returns on the same loop.
     func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
-        // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` is called at the end
-        // of every turn in which one waits.
+        // Resumed exactly once: the code that takes a waiter out of the room resumes it, or hands it to the thread and
+        // resumes it after that. `run` is called at the end of every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
             let waiter = unsafe Waiter(job: job, since: loop.now, continuation: continuation)
             let deadline = waiter.since + limits.wait
@@ -56,7 +56,7 @@ final class UnwrapQueue: @unchecked Sendable {
             case .enteredFor(let other): refuse(other)
             case .full: refuse(waiter)
             }
-            refuseLateOnes()
+            watchDeadlines()
         }
     }
 
@@ -65,8 +65,8 @@ final class UnwrapQueue: @unchecked Sendable {
         unsafe waiter.continuation.resume(returning: false)
     }
 
-    /// Refuses requests that have waited too long, for as long as any wait. What the thread can take is not refused.
-    private func refuseLateOnes() {
+    /// Sets the timer that refuses requests which have waited too long. What the thread can take is not refused.
+    private func watchDeadlines() {
         guard let earliest = room.earliestDeadline else { return }
         let deadline = MonotonicTime(nanoseconds: earliest)
         // A reload may have made deadlines shorter.
@@ -78,7 +78,7 @@ final class UnwrapQueue: @unchecked Sendable {
             lateTimer = nil
             while !room.isEmpty, computing < Self.computingMaximum { compute(takeGroup()) }
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
-            refuseLateOnes()
+            watchDeadlines()
         }
         lateTimer = (id, deadline)
     }

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from load_daemon import Daemon, Programs, accelerated, add_tls, finish, running
 
 CONNECTIONS = 64
-# The probe is a player of its own, so it waits between its questions.
+# Between two questions, so that the probe itself is no load; in seconds.
 PROBE_PAUSE = 0.004
 PROBES_MINIMUM = 100
 
@@ -98,7 +98,7 @@ def measure(target: Daemon, idle: Daemon | None, load: Load, rate: float, second
         process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         probes = started_probes(process, target, idle)
         report = finish(process)
-        found = {f"{name} {share}": time for name, probe in probes.items() for share, time in probe.stop().items()}
+        found = {f"{name} {figure}": value for name, probe in probes.items() for figure, value in probe.stop().items()}
     return found | {
         "p50": report["latencyMicroseconds"]["p50"],
         "p99": report["latencyMicroseconds"]["p99"],

@@ -70,6 +70,20 @@ import Testing
         #expect(unsafe getenv("LATCHKEY_PG") != nil)
     }
 
+    /// The planner does not know yet how large the table of cells becomes.
+    @Test(arguments: [(PreparedStatement.readCells, 2), (.writeCells, 5), (.deleteCells, 2)])
+    func findsCellsByTheirKeysInANewDatabase(statement: PreparedStatement, parameterCount: Int) throws {
+        try database.open().close()
+        let connection = try database.connect()
+        try connection.execute(
+            "SET plan_cache_mode = force_generic_plan; PREPARE look AS \(statement.sql)", until: TestDatabase.deadline)
+        let parameters = [String](repeating: "NULL", count: parameterCount).joined(separator: ", ")
+        let plan = try connection.query("EXPLAIN EXECUTE look(\(parameters))", until: TestDatabase.deadline)
+        let lines = try plan.rows { row throws(StoreError) in try row.text(at: 0) }
+        #expect(lines.contains { $0.contains("Index") }, "\(lines)")
+        #expect(!lines.contains { $0.contains("Seq Scan on cell") }, "\(lines)")
+    }
+
     /// The server requires encryption. Without this rule, the connection would succeed.
     @Test func isRefusedInClear() throws {
         let settings = try settings(replacing: "verify-full", with: "disable")

@@ -83,8 +83,7 @@ import Testing
         let stand = try QueueStand(groupSize: 2, loneGroupMaximum: 2)
         stand.notes.hold()
         let turns = [try jobs([1024, 1024]), try jobs([1024, 1024]), try jobs([1024]), try jobs([2048])]
-        let waits: [Duration] = [.seconds(30), .seconds(30), .seconds(30), .seconds(1)]
-        let outcomes = stand.outcomes(of: turns, waits: waits, renewals: 256) {
+        let outcomes = stand.outcomes(of: turns, wait: .seconds(30), lastWait: .seconds(1), renewals: 256) {
             stand.pass(.seconds(1))
             #expect(stand.refusedCount == 1)
             stand.notes.release()
@@ -136,15 +135,17 @@ private final class QueueStand: Sendable {
     }
 
     /// Hands in some jobs in each of several turns, and lets the loop do with them what it can. Calls `body` then, and
-    /// returns whether each job was settled. Jobs whose modulus has `renewals` bytes are urgent.
+    /// returns whether each job was settled. Jobs may wait for `wait`, and those of the last turn for `lastWait`. Jobs
+    /// whose modulus has `renewals` bytes are urgent.
     func outcomes(
-        of turns: [[RSAUnwrapJob]], wait: Duration = .zero, waits: [Duration]? = nil, capacity: Int = 1000,
+        of turns: [[RSAUnwrapJob]], wait: Duration, lastWait: Duration? = nil, capacity: Int = 1000,
         renewals: Int? = nil, then body: () -> Void
     ) -> [Bool] {
         let settled = Monitor<[Int: Bool]>([:])
         var count = 0
-        for (number, jobs) in turns.enumerated() {
-            let limits = OverloadLimits(wait: waits?[number] ?? wait, waitingMaximum: capacity)
+        for (turn, jobs) in turns.enumerated() {
+            let isLast = turn == turns.count - 1
+            let limits = OverloadLimits(wait: isLast ? lastWait ?? wait : wait, waitingMaximum: capacity)
             handIn(jobs, limits, renewals) { [count] number, outcome in
                 settled.update { $0[count + number] = outcome }
             }
