@@ -162,11 +162,7 @@ class Target:
         self._dumps = dumps
         self._plain, self._secure = daemon.urls
         self._dump_count = 0
-        for track in TRACKS:
-            words = ("--content", FILM, "--another", "--track", track, "--alias", f"{FILM}-{track}")
-            daemon.programs.tool("keys", "create", "--config", daemon.configuration, *words)
-        self._assets = daemon.setup / "assets"
-        self._assets.write_text("".join(f"{FILM}-{track}\n" for track in TRACKS))
+        self._assets = daemon.create_tracks(FILM, TRACKS)
         self._known = {content: daemon.mint(1, content=content) for content in (CONTENT, FILM)}
 
     def measure(self, case: Case, counts: Counts) -> "Loads":

@@ -104,6 +104,15 @@ class Daemon:
             output.write(tokens)
         return Path(file)
 
+    def create_tracks(self, content: str, tracks: tuple[str, ...]) -> Path:
+        """Makes a key for each track of a content. Returns a file with their asset ids, one a line."""
+        for track in tracks:
+            words = ("--content", content, "--another", "--track", track, "--alias", f"{content}-{track}")
+            self.programs.tool("keys", "create", "--config", self.configuration, *words)
+        assets = self.setup / "assets"
+        assets.write_text("".join(f"{content}-{track}\n" for track in tracks))
+        return assets
+
     def _urls(self) -> list[str]:
         """Reads the log until the daemon is ready. Returns the URLs of the public listeners."""
         with (self.setup / "daemon.log").open() as log:
@@ -190,9 +199,7 @@ def running(
     """Runs a daemon in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="latchkey-load-") as folder:
         setup = Path(folder) / "setup"
-        daemon = Daemon(
-            programs, setup, prepare=prepare, environment=environment, has_addresses=has_addresses
-        )
+        daemon = Daemon(programs, setup, prepare=prepare, environment=environment, has_addresses=has_addresses)
         try:
             yield daemon
         finally:

@@ -111,11 +111,7 @@ def cold_devices(target: Daemon, plan: Plan) -> ColdDevices | None:
 
     Returns None if it never does.
     """
-    for track in COLD_TRACKS:
-        words = ("--content", COLD_CONTENT, "--another", "--track", track, "--alias", f"{COLD_CONTENT}-{track}")
-        target.programs.tool("keys", "create", "--config", target.configuration, *words)
-    assets = target.setup / "assets"
-    assets.write_text("".join(f"{COLD_CONTENT}-{track}\n" for track in COLD_TRACKS))
+    assets = target.create_tracks(COLD_CONTENT, COLD_TRACKS)
 
     def load(count: int, *arguments: object) -> tuple[dict, float]:
         words = ("--keys", len(COLD_TRACKS), "--spc-version", 2, "--new-connections", "--count", count, *arguments)
